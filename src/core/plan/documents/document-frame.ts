@@ -1,23 +1,16 @@
 /** What volctl's own documents have in common when they are read: their bytes, what they say that they are, and one line for a defect. */
-import { fstatSync, type Stats } from 'node:fs'
+import { type Stats, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
-import {
-  closing,
-  closingOnError,
-  errorMessage,
-  isMissing,
-  VolctlError,
-  type VolctlErrorOptions,
-} from '../../messages/errors.ts'
+import { VolctlError, type VolctlErrorOptions, closing, closingOnError, errorMessage, isMissing } from '../../messages/errors.ts'
 import { type Args, type Sentence, said } from '../../messages/said.ts'
 import { collect, gunzipped, isGzip } from '../../trust/bytes.ts'
 import { kindOf } from '../../trust/files.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../../trust/parse-json.ts'
-import { openData, readToLimit, TooLarge } from '../../trust/plain-files.ts'
+import { TooLarge, openData, readToLimit } from '../../trust/plain-files.ts'
 import { io } from '../../trust/run.ts'
 import { type Shape, ShapeError } from '../../trust/shape.ts'
 
@@ -67,7 +60,8 @@ export class DocumentFrame {
   }
 
   /** The error of one that could not be read. */
-  unread(name: string, cause: unknown, hint?: string, why = unreadText(cause)): VolctlError {
+  unread(name: string, cause: unknown, hint?: string): VolctlError {
+    const why = unreadText(cause)
     if (cause instanceof TooLarge) return this.damaged('FileDamaged.why', { name, why }, { cause })
     return this.damaged('FileUnreadable.document', { name, why }, { cause, hint })
   }
@@ -170,9 +164,6 @@ interface Source {
   readonly pieces: boolean
 }
 
-/** The snapshot cannot be read; the message says why. */
-class Unreadable extends Error {}
-
 /** A field of the document, for a message. */
 export function shownField(value: unknown): string {
   if (value === undefined) return 'missing'
@@ -184,7 +175,7 @@ class TooSlow extends Error {}
 
 /**
  * @param path a file, or "-" or another name for a descriptor of this process
- * @throws Unreadable, TooSlow, TooLarge, or what the system says
+ * @throws TooSlow, TooLarge, what the system says, or that it is no plain file
  */
 export async function readSource(path: string, limits: SourceLimits): Promise<Source> {
   const own = ownDescriptor(path)
@@ -194,7 +185,7 @@ export async function readSource(path: string, limits: SourceLimits): Promise<So
 
 async function readDescriptor(fd: number, limits: SourceLimits): Promise<Source> {
   const stats = fstatSync(fd)
-  if (isatty(fd)) throw new Unreadable('a terminal, not a file')
+  if (isatty(fd)) throw new Error('a terminal, not a file')
   // Standard input may be a socket, too.
   if (stats.isFIFO() || stats.isSocket()) return readPipe(fd, limits)
   requirePlain(stats)
@@ -208,7 +199,7 @@ function inOnePiece(fd: number, { maxBytes }: SourceLimits): Source {
 function requirePlain(stats: Stats): void {
   if (stats.isFile()) return
   const kind = kindOf(stats)
-  throw new Unreadable(kind === 'a file' ? 'not a plain file' : `${kind}, not a plain file`)
+  throw new Error(kind === 'a file' ? 'not a plain file' : `${kind}, not a plain file`)
 }
 
 /** The descriptor is closed at the end. */

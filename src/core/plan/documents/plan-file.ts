@@ -2,7 +2,7 @@
 
 import { replaceFile } from '../../linux/descriptors.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
-import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'
+import { NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'
 import { JSON_LIMITS, JsonLimitError, type JsonLimits, requireBoundedJson } from '../../trust/parse-json.ts'
 import { callerPath } from '../../trust/run.ts'
 import type { Shape } from '../../trust/shape.ts'
@@ -138,6 +138,6 @@ function trusted<T>(name: string, read: () => T): T {
         { name, why: cause.message },
         { cause, hint: `${TRUST_HINT} Or save the plan again, in a directory of your own.` },
       )
-    throw frame.unread(name, cause, undefined, cause instanceof NotAFile ? 'not a plain file' : undefined)
+    throw frame.unread(name, cause)
   }
 }
