@@ -1,42 +1,17 @@
 /** Applies over HTTPS, with an external attacher that is a process of its own. */
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { takeLeaseLock } from '../../../src/core/apply/cluster/lease-lock.ts'
-import {
-  type ApiObject,
-  ATTACHMENTS,
-  CLAIMS,
-  CSI_NODES,
-  LEASES,
-  NODES,
-  PODS,
-  type Resource,
-  VOLUMES,
-} from '../../../src/core/kube/api/objects.ts'
 import { ApiError } from '../../../src/core/kube/api-error.ts'
+import { ATTACHMENTS, type ApiObject, CLAIMS, CSI_NODES, LEASES, NODES, PODS, type Resource, VOLUMES } from '../../../src/core/kube/api/objects.ts'
 import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
+import { type Applied, DRIVER, apply, attached, attachmentOf, base, beforeChange, changing, claimed, clientOf, controllerLease, node, planOf, pod } from './scene.ts'
 import { startAttacher } from '../../cluster/attacher.ts'
-import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { type TestApiServer, startApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, rightsFor, rightsOf } from '../../helpers/api-server/users.ts'
 import { endOf } from '../../helpers/apply-plan.ts'
 import { operationsOf } from '../../helpers/cluster-plan.ts'
 import { failureOf } from '../../kube/connect.ts'
-import {
-  type Applied,
-  apply,
-  attached,
-  attachmentOf,
-  base,
-  beforeChange,
-  changing,
-  claimed,
-  clientOf,
-  controllerLease,
-  DRIVER,
-  node,
-  planOf,
-  pod,
-} from './scene.ts'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 
 const GONE = { nodeGone: ['gone'] }
 
@@ -344,8 +319,10 @@ describe('one apply at a time', () => {
         throw new ApiError({ code: 'ApiUnreachable', message: 'connection refused' }, { status: 0, reason: '' })
       return await send()
     })
-    const lock = await takeLeaseLock(client, { durationSeconds: 0 })
+    const lock = await takeLeaseLock(client)
     isAway = true
+    const now = performance.now.bind(performance)
+    using _ = vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
     expect(await failureOf(lock.keep())).toMatchObject({ code: 'Locked' })
   })
 
@@ -355,9 +332,12 @@ describe('one apply at a time', () => {
       await send()
       throw new ApiError({ code: 'ApiUnreachable', message: 'connection reset' }, { status: 0, reason: '' })
     })
-    const lock = await takeLeaseLock(client, { durationSeconds: 0 })
-    await lock.keep()
-    await lock.keep()
+    const lock = await takeLeaseLock(client)
+    const now = performance.now.bind(performance)
+    for (const minutes of [1, 2]) {
+      using _ = vi.spyOn(performance, 'now').mockImplementation(() => now() + minutes * 61_000)
+      await lock.keep()
+    }
   })
 
   it('a lease that somebody else has taken while an operation was looked at stops it before its change', async () => {

@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { rfc3339 } from '../../base/time.ts'
 import { timeOf } from '../../cluster/model/cluster-state.ts'
-import { LEASES, type Lease } from '../../kube/api/objects.ts'
 import { ApiError, orInstead, unlessRefused } from '../../kube/api-error.ts'
+import { LEASES, type Lease } from '../../kube/api/objects.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { microTime, writeLease } from '../../kube/writes.ts'
 import { OperationRefused, VolctlError } from '../../messages/errors.ts'
@@ -29,9 +29,8 @@ const TRIES = 3
 /** @throws VolctlError Locked, naming the holder; ApiError if the lease cannot be read or written */
 export async function takeLeaseLock(
   client: KubeClient,
-  settings: { readonly durationSeconds?: number; readonly signal?: AbortSignal },
+  { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<LeaseLock> {
-  const { durationSeconds = DURATION_SECONDS, signal } = settings
   for (let tries = 1; ; tries++) {
     const found = await client.find(LEASES, LEASE, { signal })
     const now = serverNow(client)
@@ -42,7 +41,7 @@ export async function takeLeaseLock(
     }
     const { user, pid } = invoker()
     const holder = `${user}@${hostname()} pid ${pid} ${randomUUID()}`
-    const { lock, write } = leaseLock(client, holder, durationSeconds, nameOf(found))
+    const { lock, write } = leaseLock(client, holder, nameOf(found))
     try {
       await write(holder, found?.metadata.resourceVersion)
       return lock
@@ -71,7 +70,7 @@ function nameOf(lease: Lease | undefined): string | undefined {
 
 export type LeaseLock = ReturnType<typeof leaseLock>['lock']
 
-function leaseLock(client: KubeClient, own: string, durationSeconds: number, takenOverFrom: string | undefined) {
+function leaseLock(client: KubeClient, own: string, takenOverFrom: string | undefined) {
   let version: string | undefined
   let acquireTime: string | undefined
   // In the server's clock, whose answers have whole seconds: each renewal has a time of its own, by which it is known again.
@@ -87,7 +86,7 @@ function leaseLock(client: KubeClient, own: string, durationSeconds: number, tak
     renewalMs = Math.max(serverNow(client), renewalMs + 1)
     const now = microTime(renewalMs)
     acquireTime ??= now
-    const term = { holderIdentity: holder, leaseDurationSeconds: durationSeconds, acquireTime, renewTime: now }
+    const term = { holderIdentity: holder, leaseDurationSeconds: DURATION_SECONDS, acquireTime, renewTime: now }
     const lease = await orInstead(writeLease(client, LEASE, term, of), async (error) => {
       // If the answer was lost, the lease itself shows whether it was written. Its holder alone does not: a renewal keeps the holder.
       const found = error.status === 0 ? await client.find(LEASES, LEASE) : undefined
@@ -100,7 +99,7 @@ function leaseLock(client: KubeClient, own: string, durationSeconds: number, tak
   }
 
   const renew = async (): Promise<void> => {
-    const durationMs = durationSeconds * 1000
+    const durationMs = DURATION_SECONDS * 1000
     if (performance.now() - renewed < durationMs * RENEW_AFTER) return
     await orInstead(write(own), (error) => {
       // The server may be back in time.
@@ -128,7 +127,7 @@ function leaseLock(client: KubeClient, own: string, durationSeconds: number, tak
       return keeping
     },
     /** Lets the next apply begin at once. If that fails, it waits until the lease expires. */
-    release: async (): Promise<void> => {
+    [Symbol.asyncDispose]: async (): Promise<void> => {
       await unlessRefused(write(''))
     },
   }
