@@ -5,6 +5,13 @@
 
 import { commandLine } from '../base/command.ts'
 import { alike, present } from '../base/text.ts'
+import { type Asked, type Concern, concernOf, predecessors } from './concern.ts'
+import { NOTHING_HERE, describeVolume } from './describe-volume.ts'
+import { type JudgedDriver, judgeDriver } from './driver.ts'
+import type { Explanation, HoldersView, PodView, Subject, Verdict } from './explanation.ts'
+import { isDeviceFile } from './place-target.ts'
+import { asker } from './target-scope.ts'
+import { type Because, byWorst, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
@@ -13,24 +20,17 @@ import { undeletedRoot } from '../linux/paths.ts'
 import { stopPod } from '../plan/commands.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
-import type { NextStep, Operation, Plan } from '../plan/plan.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
+import type { NextStep, Operation, Plan } from '../plan/plan.ts'
 import { type Decision, podVerdict } from '../reconcile/decisions.ts'
 import { namedAmong } from '../reconcile/filter-operations.ts'
 import type { Decided } from '../reconcile/plan-node.ts'
-import { howToStart, type PlanContext } from '../rules/context.ts'
+import { type PlanContext, howToStart } from '../rules/context.ts'
 import type { PodClass } from '../rules/pods/pod-classes.ts'
 import type { Holders, NameOf } from '../users/find-holders.ts'
 import type { Held } from '../users/live-holders.ts'
 import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
 import { podOf } from '../volumes/subject.ts'
-import { type Asked, type Concern, concernOf, predecessors } from './concern.ts'
-import { describeVolume, NOTHING_HERE } from './describe-volume.ts'
-import { type JudgedDriver, judgeDriver } from './driver.ts'
-import type { Explanation, HoldersView, PodView, Subject, Verdict } from './explanation.ts'
-import { isDeviceFile } from './place-target.ts'
-import { asker } from './target-scope.ts'
-import { type Because, byWorst, deadVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 /** With the places at which holders are looked for. */
 export interface Explained extends Held {
@@ -95,7 +95,15 @@ function explanationOf(decided: Decided, what: string, asked: Asked, concern: Co
     pods: podViews(context, asked.scope),
     volumes,
     places: asked.places,
-    holders: NOT_LOOKED,
+    // Of a snapshot.
+    holders: {
+      known: false,
+      processes: [],
+      namespaces: [],
+      loops: [],
+      kernel: [],
+      notes: ['who holds it is not part of a snapshot: run volctl explain on the node'],
+    },
   }
 }
 
@@ -103,16 +111,6 @@ function explanationOf(decided: Decided, what: string, asked: Asked, concern: Co
 function isHere({ wanted, unresolved, havingUids, staged, maps, globals, attachment }: VolumeRow): boolean {
   const parts = [wanted, unresolved, staged, maps, globals].map(({ length }) => length)
   return attachment !== undefined || havingUids.size > 0 || parts.some((length) => length > 0)
-}
-
-/** Of a snapshot. */
-const NOT_LOOKED: Explanation['holders'] = {
-  known: false,
-  processes: [],
-  namespaces: [],
-  loops: [],
-  kernel: [],
-  notes: ['who holds it is not part of a snapshot: run volctl explain on the node'],
 }
 
 /** The answer with who holds it, as the live node shows it: more than those who are in the way of an operation, which its block names. */

@@ -7,17 +7,17 @@ import { volctl } from '../base/command.ts'
 import { alike, present, take } from '../base/text.ts'
 import { inSeconds } from '../base/time.ts'
 import type { CodeExplanation } from '../explain/explain-code.ts'
-import type { Explanation, Fact, HoldersView, PodView, ProcessView, Verdict } from '../explain/explanation.ts'
+import type { Explanation, Fact, HoldersView, PodView, ProcessView } from '../explain/explanation.ts'
 import { byWorst } from '../explain/verdict.ts'
 import { podTextIn } from '../plan/names.ts'
 import type { Plan } from '../plan/plan.ts'
-import { podAndContainer, podNameAndUid } from '../volumes/pods.ts'
+import { needRows, renderAnswer } from './answer-view.ts'
 import { type Answer, type Need, withoutRoot } from './answer/answer.ts'
 import { answerOf } from './answer/make-answer.ts'
-import { needRows, renderAnswer } from './answer-view.ts'
 import { chainText, colourOf, placesText, volumeBlock, volumeRows, volumesSummary } from './explain-parts.ts'
 import { operationsTable } from './operations-table.ts'
-import { chunksOf, type Screen, sentence, volumeText, wrapped } from './screen.ts'
+import { type Screen, chunksOf, sentence, volumeText, wrapped } from './screen.ts'
+import { podAndContainer, podNameAndUid } from '../volumes/pods.ts'
 
 /** @param place the node on which its commands are typed, if that is not here */
 export function renderExplanation(explanation: Explanation, screen: Screen, place?: string): string {
@@ -87,7 +87,8 @@ export function headerText(
   const { wide, width, paint } = screen
   const [first, ...others] = byWorst(volumes)
   const title = `${subject.kind} ${subject.name} on node ${node}`
-  const headline = `${title}${wide ? `, as of ${inSeconds(createdAt)}` : ''}${HOW[verdict.state] ?? ''}: ${saysOf(explanation)}`
+  const how = verdict.state === 'blocked' ? ' is stuck' : verdict.state === 'waiting' ? ' waits' : ''
+  const headline = `${title}${wide ? `, as of ${inSeconds(createdAt)}` : ''}${how}: ${saysOf(explanation)}`
   const links = wide ? '' : chainText(chain, screen, subject.kind === 'Pod')
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && subject.kind !== 'Driver'
   const passing = summary.causes?.find(({ severity, code }) => severity === 'info' && code === verdict.code)
@@ -101,8 +102,6 @@ export function headerText(
     needRows({ blocks: [], ...said, remedy: remedy.map(typedAt) }, screen),
   ].join('')
 }
-
-const HOW: Readonly<Partial<Record<Verdict['state'], string>>> = { blocked: ' is stuck', waiting: ' waits' }
 
 /** Nothing without lines. */
 function block(title: string, lines: readonly string[], { paint }: Screen): string {

@@ -223,12 +223,9 @@ function rowSays({ operations, summary: { causes = [] } }: Plan) {
   }
 }
 
-/** Codes whose words come before those of their kind: who acts next has to be said first. */
-const CODES: Readonly<Partial<Record<Cause['code'], string>>> = { ReportedUnused: "still in the Node's status" }
-
 /** `waits for loop.pg.test`. */
 function wordsOf({ kind, code, subject: { driver } }: Cause): string {
-  const own = CODES[code]
-  if (own !== undefined) return own
+  // Before the words of its kind: who acts next has to be said first.
+  if (code === 'ReportedUnused') return "still in the Node's status"
   return kind === 'driver' && driver !== undefined ? `waits for ${driver}` : CAUSE_KINDS[kind].says
 }

@@ -1,16 +1,17 @@
 /** One look at a node as a monitor sees it: ok, not ok or unknown, the three answers of a node-problem-detector plugin. Pure. */
 
 import { count, counted } from '../../base/text.ts'
-import { causeOf, type ProblemCode } from '../../messages/codes.ts'
+import { verdictsOf, wholeStatus } from '../status/node-status.ts'
+import type { StatusRow } from '../status/status.ts'
+import { type ProblemCode, causeOf } from '../../messages/codes.ts'
+import { OPERATIONS } from '../../plan/kinds.ts'
 import { podTexts, shownSubject } from '../../plan/names.ts'
-import type { OperationKind, Problem } from '../../plan/plan.ts'
+import type { Problem } from '../../plan/plan.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import { waitToSettle } from '../../rules/unread.ts'
 import { about, maybe } from '../../trust/json-schema.ts'
-import { integer, keyOf, list, matching, object, oneOf, type ShapeOf, text } from '../../trust/shape.ts'
+import { type ShapeOf, integer, keyOf, list, matching, object, oneOf, text } from '../../trust/shape.ts'
 import type { PodRef } from '../../volumes/finding.ts'
-import { verdictsOf, wholeStatus } from '../status/node-status.ts'
-import type { StatusRow } from '../status/status.ts'
 
 /** What is wrong, in the order of the line. Of a healthy node that is busy (pods come and go, the kubelet cleans up) there is none of it. */
 const NOUNS = {
@@ -107,8 +108,6 @@ function leakedDevices(rows: readonly StatusRow[]): Trouble[] {
   })
 }
 
-const MOUNTING: ReadonlySet<OperationKind> = new Set(['MountVolume', 'MapVolume', 'AttachVolume'])
-
 /** Pods that wait for a volume since they were bound to this node, and that run after their grace period; or since it was booted. */
 function waits({ context, plan }: Decided, nameOf: (pod: PodRef) => string): Trouble[] {
   const { classes, now, bootTime = Number.NEGATIVE_INFINITY } = context
@@ -119,7 +118,7 @@ function waits({ context, plan }: Decided, nameOf: (pod: PodRef) => string): Tro
   }
   return [
     ...plan.waiting.flatMap(({ kind, pod, volume, code }) => {
-      if (pod === undefined || !MOUNTING.has(kind)) return []
+      if (pod === undefined || OPERATIONS[kind].work !== 'up') return []
       const { metadata, status } = { ...classes.of(pod.uid)?.pod }
       const key = `${pod.uid} ${volume?.uniqueName ?? volume?.podVolumeName}`
       return [waiting(key, `${nameOf(pod)} (${code})`, metadata?.creationTimestamp, status?.startTime)]
