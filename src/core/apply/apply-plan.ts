@@ -5,11 +5,7 @@
  * the operations that depend on it. What is the same for a cluster is in execute.ts.
  */
 
-import { ExitStatus, Interrupted, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
-import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
-import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
-import { planId } from '../plan/plan-id.ts'
+import { once } from 'node:events'
 import { ApplyRun } from './apply-run.ts'
 import { endJournal, execute, firstEntry, journalFor, refuseAll } from './execute.ts'
 import { findAgain, requireSameNode } from './find-again.ts'
@@ -18,6 +14,11 @@ import { kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/
 import type { ApplyContext } from './operation/step.ts'
 import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
+import { ExitStatus, Interrupted, VolctlError } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
+import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
+import { planId } from '../plan/plan-id.ts'
+import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 
 /**
  * @param plan the plan that was reviewed: made just now, or read from a file
@@ -106,7 +107,7 @@ async function runAll(apply: ApplyRun, { parallel, abandon }: ApplyContext): Pro
   let batches = 0
   /** Until the conditions of a batch are checked. Checking two at once would only delay both. */
   let checking: Promise<void> | undefined
-  const abandoned = aborted(abandon)
+  const abandoned = abandon && once(abandon, 'abort')
 
   const start = (operations: readonly Operation[], work: Promise<void>): void => {
     const task: Promise<void> = work.catch((error) => apply.fail(operations, error)).finally(() => running.delete(task))
@@ -154,9 +155,4 @@ async function runAll(apply: ApplyRun, { parallel, abandon }: ApplyContext): Pro
     if (why === undefined) apply.settleInterrupted(operation)
     else apply.settle(operation, 'refused', saidOf(why))
   }
-}
-
-function aborted(signal: AbortSignal | undefined): Promise<void> | undefined {
-  if (signal === undefined) return undefined
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

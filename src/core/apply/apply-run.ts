@@ -1,5 +1,12 @@
 /** The state of one apply of a node: who lives and whether a kubelet is there, and what one operation needs to be carried out. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Journal } from './journal/write-journal.ts'
+import { askLease, askWitness, kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/ask-kubelet.ts'
+import { Run } from './operation/run.ts'
+import type { ApplyContext, StepContext } from './operation/step.ts'
+import { Schedule } from './schedule.ts'
+import { present } from '../base/text.ts'
 import { cannotHang } from '../linux/location.ts'
 import { CameBack, OperationRefused, StepInterrupted, type VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
@@ -16,11 +23,6 @@ import type { ContentLook } from '../users/content-look.ts'
 import { fileSystemsAt } from '../users/find-holders.ts'
 import { hostPathsOf } from '../users/mount-uses.ts'
 import type { StepOp } from '../volumes/steps.ts'
-import type { Journal } from './journal/write-journal.ts'
-import { askLease, askWitness, kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/ask-kubelet.ts'
-import { Run } from './operation/run.ts'
-import type { ApplyContext, StepContext } from './operation/step.ts'
-import { Schedule } from './schedule.ts'
 
 const BREATH = 200
 
@@ -39,7 +41,7 @@ export class ApplyRun extends Run<Operation> {
   readonly #users: (since?: number) => Promise<ContentLook>
   readonly #records: VolumeRecords
   /** For steps that can end early: interrupted, or out of time. */
-  readonly #signal: AbortSignal | undefined
+  readonly #signal: AbortSignal
 
   constructor(
     plan: Plan,
@@ -53,8 +55,7 @@ export class ApplyRun extends Run<Operation> {
     this.#context = context
     this.host = context.host ?? linuxHost
     this.timeoutMs = context.timeoutMs
-    const limited = [context.signal, context.kubeletStop?.over].filter((signal) => signal !== undefined)
-    this.#signal = limited.length > 1 ? AbortSignal.any(limited) : limited[0]
+    this.#signal = AbortSignal.any(present(context.signal, context.kubeletStop?.over))
     this.schedule = new Schedule(operations, this.outcomes, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
     this.#witness = shared(async () => {
@@ -160,7 +161,7 @@ export class ApplyRun extends Run<Operation> {
     const going: T[] = []
     for (const [index, each] of all.entries()) {
       // Gives signals and progress a turn.
-      if (index % BREATH === BREATH - 1) await new Promise((resolve) => setImmediate(resolve))
+      if (index % BREATH === BREATH - 1) await nextTurn()
       try {
         await work(each)
         going.push(each)

@@ -5,22 +5,14 @@
  * directory. The levels are a list, not recursive calls, so that a deep tree cannot exhaust the stack.
  */
 
-import { closeSync, type Dirent, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
+import { type Dirent, closeSync, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { commandLine } from '../base/command.ts'
+import { Entries, InOtherMount, type OpenDirectory, entryPath, nameOf, openBelow, openDirectory, openParent } from './descriptors.ts'
 import { diskFailure } from '../messages/disk-trouble.ts'
-import { closingOnError, errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
+import { StepFailed, StepInterrupted, closingOnError, errnoOf } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import {
-  Entries,
-  entryPath,
-  InOtherMount,
-  nameOf,
-  type OpenDirectory,
-  openBelow,
-  openDirectory,
-  openParent,
-} from './descriptors.ts'
 
 interface Level {
   directory: OpenDirectory | undefined
@@ -95,7 +87,7 @@ export async function walkDown(path: string, mountId: number, visits: Visits): P
     enter(top, Buffer.from(path))
     let more = await begin(top, nextOf(levels[0]) === undefined)
     for (let count = 1; more; count++) {
-      if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (count % ENTRIES_BETWEEN_BREATHS === 0) await nextTurn()
       if (signal?.aborted) throw interrupted()
       const level = levels.at(-1)
       if (level?.directory === undefined) return

@@ -2,8 +2,9 @@
  * Child processes of volctl's own program, for work that may hang: volctl can kill such a child, or abandon it. The argument
  * that starts one is not a command, and nothing that a user would type.
  */
+import { present } from '../base/text.ts'
 import { errorMessage } from '../messages/errors.ts'
-import { ownOptions, ownScript, SELF } from '../trust/own-program.ts'
+import { SELF, ownOptions, ownScript } from '../trust/own-program.ts'
 import type { Shape } from '../trust/shape.ts'
 
 const CHILDREN = ['ownership-walker', 'process-reader'] as const
@@ -13,7 +14,7 @@ export type OwnChild = (typeof CHILDREN)[number]
 /** The command line, by the link in /proc: after a re-entry the program's path may not exist in this mount namespace (S6). */
 export function ownCommand(child: OwnChild): readonly string[] {
   const script = ownScript()
-  return [SELF, ...ownOptions(), ...(script === undefined ? [] : [script]), argumentOf(child)]
+  return [SELF, ...ownOptions(), ...present(script), argumentOf(child)]
 }
 
 /** Which child this process is; undefined: none. @param argv what follows the script */

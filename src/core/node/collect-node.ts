@@ -11,21 +11,14 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { omitUndefined } from '../base/collections.ts'
-import { compareText, unlessEmpty } from '../base/text.ts'
+import { compareText, present, unlessEmpty } from '../base/text.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import type { KubeClient } from '../kube/kube-client.ts'
 import { loopDevices } from '../linux/block/device-use.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
-import { allowing, errnoOf, errorMessage, MISSING } from '../messages/errors.ts'
-import type { CsiSocket, RuntimeSnapshot, SandboxState } from '../rpc/endpoints.ts'
-import { allDoubts, checkTrusted, NotTrusted, readTrustedText } from '../trust/files.ts'
-import { kernelTextIfAny } from '../trust/kernel.ts'
-import type { ListedEntry } from '../volumes/on-disk/tree.ts'
-import { isTerminalPhase, isTerminating, namedUids } from '../volumes/pods.ts'
-import type { ApiSnapshot, FlexDriver, KubeletSnapshot, NodeSnapshot, NodeState, Selinux } from '../volumes/snapshot.ts'
-import { unescapeQualifiedName } from '../volumes/volume-names.ts'
+import { MISSING, allowing, errnoOf, errorMessage } from '../messages/errors.ts'
 import type { DiskRead } from './api/read-api.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { hostIdentity } from './host-identity.ts'
@@ -41,6 +34,13 @@ import { readStaticPods } from './static-pods.ts'
 import type { LivingPod } from './tree/pod-directory.ts'
 import { scanTree } from './tree/read-tree.ts'
 import { structureLinks } from './tree/structure-links.ts'
+import type { CsiSocket, RuntimeSnapshot, SandboxState } from '../rpc/endpoints.ts'
+import { NotTrusted, allDoubts, checkTrusted, readTrustedText } from '../trust/files.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
+import type { ListedEntry } from '../volumes/on-disk/tree.ts'
+import { isTerminalPhase, isTerminating, namedUids } from '../volumes/pods.ts'
+import type { ApiSnapshot, FlexDriver, KubeletSnapshot, NodeSnapshot, NodeState, Selinux } from '../volumes/snapshot.ts'
+import { unescapeQualifiedName } from '../volumes/volume-names.ts'
 
 export interface CollectOptions extends KubeletChoice {
   readonly kubeconfig?: string
@@ -149,7 +149,7 @@ export async function lookAt(
     (tree) => tree !== undefined && log(`directories: ${tree.podUids.length} pods`),
     () => noUse.abort(),
   )
-  const signal = AbortSignal.any([noUse.signal, ...(options.signal === undefined ? [] : [options.signal])])
+  const signal = AbortSignal.any(present(noUse.signal, options.signal))
   const remote = attempt('api', () => askApi({ ...options, signal }, node, disk))
   // All reads end before anything is thrown: no child and no request is left behind.
   await Promise.allSettled([remote, ...local])

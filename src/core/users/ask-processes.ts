@@ -4,27 +4,18 @@
  */
 
 import { append } from '../base/collections.ts'
-import { count } from '../base/text.ts'
+import { count, present } from '../base/text.ts'
 import { deviceNumberFrom } from '../linux/block/device-use.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
 import { viewsOf } from '../linux/follow-links.ts'
-import { askMounts, type Said } from '../linux/mount-asker.ts'
-import {
-  keptNamespaces,
-  MOUNT_NAMESPACE,
-  type OtherNamespace,
-  ofTheNode,
-  processName,
-  type Unseen,
-  unseenNamespaces,
-  unseenOf,
-} from '../linux/mount-namespaces.ts'
+import { type Said, askMounts } from '../linux/mount-asker.ts'
+import { MOUNT_NAMESPACE, type OtherNamespace, type Unseen, keptNamespaces, ofTheNode, processName, unseenNamespaces, unseenOf } from '../linux/mount-namespaces.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
 import { errorMessage } from '../messages/errors.ts'
 import { kernelTextIfAny, linkIfAny, namespaceOf, processIds } from '../trust/kernel.ts'
 import { runCommand } from '../trust/programs.ts'
-import { type Answer, answer, PARTS, type ProcessRequest, type Question } from './process-messages.ts'
+import { type Answer, PARTS, type ProcessRequest, type Question, answer } from './process-messages.ts'
 import { type ByProcess, Uses } from './uses.ts'
 
 export interface ProcessReader {
@@ -215,7 +206,7 @@ class ProcessScan {
     const watched = {
       onLine,
       onStart: (pid: number) => void readers.add(pid),
-      signal: AbortSignal.any([silent.signal, ...(signal ? [signal] : [])]),
+      signal: AbortSignal.any(present(silent.signal, signal)),
     }
     try {
       const left = Math.max(0, this.#until - performance.now())

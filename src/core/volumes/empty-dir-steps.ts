@@ -1,9 +1,10 @@
 /** How an emptyDir is made, alone or inside a volume that is built on one (P22, P36, P37). */
 
+import { present } from '../base/text.ts'
 import type { Container, Pod } from '../kube/api/objects.ts'
 import { whoMounted } from '../linux/mount-table.ts'
 import { said } from '../messages/said.ts'
-import { podVolumeDir, readyMarker, type VolumeToMount } from './desired-state.ts'
+import { type VolumeToMount, podVolumeDir, readyMarker } from './desired-state.ts'
 import type { Obstacle } from './finding.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import type { SetUpContext } from './plugin.ts'
@@ -97,10 +98,7 @@ function tmpfsOptions(snapshot: NodeSnapshot, { pod, source }: VolumeToMount): r
     podMemoryLimit(pod),
     parseQuantity(source?.emptyDir?.sizeLimit),
   )
-  return [
-    ...(size === undefined ? [] : [`size=${size}`]),
-    ...(knowsNoswap(kernelVersion) && !userNamespace ? ['noswap'] : []),
-  ]
+  return present(size !== undefined && `size=${size}`, knowsNoswap(kernelVersion) && !userNamespace && 'noswap')
 }
 
 /**

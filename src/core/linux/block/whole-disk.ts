@@ -2,6 +2,7 @@
  * "The disk and everything on it": the devices that a volume's device is built on, and, going up from these, every partition
  * and everything built on them: dm, LVM, crypt, md, bcache, multipath (S21).
  */
+import { present } from '../../base/text.ts'
 import type { BlockNode, BlockTree } from './sysfs-block-tree.ts'
 
 /** A device of the volume, or of its disk. */
@@ -64,7 +65,7 @@ export function withWhatItIsMadeOf(node: BlockNode, tree: BlockTree, reach: Reac
   const found = new Map([[node.name, node]])
   const down = ({ disk, slaves, dmUuid }: BlockNode): void => {
     const through = isLogicalVolume(dmUuid) && !reach.throughLvm ? [] : slaves
-    for (const name of [...(disk === undefined ? [] : [disk]), ...through]) {
+    for (const name of present(disk, ...through)) {
       const below = found.has(name) || reach.own.has(name) ? undefined : tree.node(name)
       if (below === undefined) continue
       found.set(name, below)

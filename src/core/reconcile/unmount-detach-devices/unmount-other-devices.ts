@@ -1,7 +1,11 @@
 /** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, P88, S25). */
 
+import { present } from '../../base/text.ts'
 import { type GlobalMount, globalUniqueName } from '../../facts/global-mounts.ts'
 import type { Draft } from '../../plan/draft.ts'
+import { describeDevice } from '../identity/volume-facts.ts'
+import { tearDown } from '../tear-down/tear-down.ts'
+import { LAST_POD_GONE, referencesTo } from './staged-parts.ts'
 import { type PlanContext, umountSteps } from '../../rules/context.ts'
 import { flexCall, flexSteps } from '../../rules/driver-call.ts'
 import { isLiving } from '../../rules/pods/pod-classes.ts'
@@ -11,9 +15,6 @@ import { baseName } from '../../volumes/on-disk/tree.ts'
 import { isDeviceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { Step } from '../../volumes/steps.ts'
 import { escapeQualifiedName, uniqueVolumeName } from '../../volumes/volume-names.ts'
-import { describeDevice } from '../identity/volume-facts.ts'
-import { tearDown } from '../tear-down/tear-down.ts'
-import { LAST_POD_GONE, referencesTo } from './staged-parts.ts'
 
 export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
   const { plugin, name, path, layers, foreign, flex } = global
@@ -75,7 +76,7 @@ function strayIn({ plugin, path, content }: GlobalMount): Stray | undefined {
   const name = pluginNamed(plugin).device?.record?.name
   const record = name === undefined ? undefined : `${path}/${name}`
   const entry = content.find((each) => each.path !== record || each.type !== 'file' || each.error !== undefined)
-  if (entry?.path !== record) return strayOf(entry === undefined ? [] : [entry])
+  if (entry?.path !== record) return strayOf(present(entry))
   return entry && { entry, why: `is not a record of the kubelet (${entry.error ?? entry.type})` }
 }
 
