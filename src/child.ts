@@ -2,11 +2,10 @@
  * Where the bundle of volctl's own child processes begins: without the commands a child takes little longer to start than
  * Node.js itself. The launcher chooses the bundle (scripts/load-bundle.cjs).
  */
-import { text as readAll } from 'node:stream/consumers'
-import { askedChild, type OwnChild, requestOfParent } from './core/linux/own-child.ts'
-import { changeOwnership, type WalkMessage, walkRequest } from './core/linux/ownership.ts'
+import { type OwnChild, askedChild, requestOfParent } from './core/linux/own-child.ts'
+import { type WalkMessage, changeOwnership, walkRequest } from './core/linux/ownership.ts'
 import { diskFailure } from './core/messages/disk-trouble.ts'
-import { errorMessage, StepFailed } from './core/messages/errors.ts'
+import { StepFailed, errorMessage } from './core/messages/errors.ts'
 import { readProcessesForParent } from './core/users/process-reader.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
@@ -40,7 +39,7 @@ const ENTRIES_BETWEEN_LOOKS = 100
  * Sets exit status 1, and touches nothing, where the input is not a request of this process's parent.
  */
 export async function walkForParent(): Promise<void> {
-  const request = requestOfParent(await readAll(process.stdin), walkRequest, 'ownership walker')
+  const request = await requestOfParent(walkRequest, 'ownership walker')
   if (request !== undefined) await say(await walk(request))
 }
 

@@ -2,6 +2,7 @@
  * Child processes of volctl's own program, for work that may hang: volctl can kill such a child, or abandon it. The argument
  * that starts one is not a command, and nothing that a user would type.
  */
+import { text } from 'node:stream/consumers'
 import { present } from '../base/text.ts'
 import { errorMessage } from '../messages/errors.ts'
 import { SELF, ownOptions, ownScript } from '../trust/own-program.ts'
@@ -30,18 +31,16 @@ function argumentOf(child: OwnChild): string {
 /**
  * A request to such a child, from its standard input.
  *
- * @param text JSON
  * @param who the child's name, for the message
  * @returns undefined if the input is not a request from this process's parent: then a message has been written, the exit
  * status is 1, and nothing may be touched
  */
-export function requestOfParent<T extends { readonly parent: number }>(
-  text: string,
+export async function requestOfParent<T extends { readonly parent: number }>(
   shape: Shape<T>,
   who: string,
-): T | undefined {
+): Promise<T | undefined> {
   try {
-    const request = shape(JSON.parse(text), '')
+    const request = shape(JSON.parse(await text(process.stdin)), '')
     if (request.parent !== process.ppid) throw new Error('the request is not from the parent process')
     return request
   } catch (error) {

@@ -7,17 +7,16 @@
  * Everything is judged by what the kernel says of the descriptor or the mapping itself: mount id, device and inode, device
  * number. A path is only text: the process can have mounted over it, or named it as it likes.
  */
-import { fstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs'
-import { text as readAll } from 'node:stream/consumers'
+import { type Stats, fstatSync, readdirSync, readlinkSync, statSync } from 'node:fs'
 import { once } from '../base/collections.ts'
 import { anyDeviceNumberOf, deviceNumberFrom } from '../linux/block/device-use.ts'
-import { ENDED, hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../linux/mount-namespaces.ts'
+import { ENDED, MOUNT_NAMESPACE, hasEnded, isHiddenInit, isKernelThread, taskIds } from '../linux/mount-namespaces.ts'
 import { requestOfParent } from '../linux/own-child.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
 import { allowing, errnoOf, errorMessage } from '../messages/errors.ts'
-import { behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
+import { O_PATH, behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn } from '../trust/kernel.ts'
 import { writeAll } from '../trust/plain-files.ts'
-import { type Answer, PARTS, type ProcessRequest, processRequest, TOO_LONG, type Use } from './process-messages.ts'
+import { type Answer, PARTS, type ProcessRequest, TOO_LONG, type Use, processRequest } from './process-messages.ts'
 
 const STDOUT = 1
 /** How often the parent hears that nothing hangs. */
@@ -25,7 +24,7 @@ const BEAT_MS = 250
 
 /** Sets exit status 1, and reads nothing, where its input is not a request of this process's parent. */
 export async function readProcessesForParent(): Promise<void> {
-  const request = requestOfParent(await readAll(process.stdin), processRequest, 'process reader')
+  const request = await requestOfParent(processRequest, 'process reader')
   if (request !== undefined) readProcesses(request)
 }
 
