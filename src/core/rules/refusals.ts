@@ -3,14 +3,14 @@
 import { volctl } from '../base/command.ts'
 import { rfc3339 } from '../base/time.ts'
 import { said } from '../messages/said.ts'
-import { canonicalNodeName, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
+import { canonicalNodeName, hostnamesOf, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import type { PlanInputs, Refusal } from '../plan/plan.ts'
-import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../volumes/snapshot.ts'
 import type { PlanContext } from './context.ts'
 import { idsAgree } from './machine.ts'
 import { type PodClass, type PodClasses, podListIsComplete } from './pods/pod-classes.ts'
 import type { Witnesses } from './pods/witnesses.ts'
+import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../volumes/snapshot.ts'
 
 const CLOCK_MARGIN_SECONDS = 600
 
@@ -119,16 +119,13 @@ function whyWrong(
 
 /** Refuses a --node other than the name of this host's kubelet, if that name is known. */
 function refuseOtherName({ snapshot }: ActualInputs): Refusal | undefined {
-  const { nodeName, kubelet, api } = snapshot
+  const { nodeName, kubelet } = snapshot
   const flag = parseKubeletFlags(kubelet?.args ?? []).get('hostname-override')
   const own = kubelet?.nodeName ?? (flag ? canonicalNodeName(flag) : undefined)
   if (own === undefined || own === canonicalNodeName(nodeName)) return undefined
   if (kubelet?.nodeNameFrom === 'hostname') {
     // Some clouds name the nodes, with or without a domain: the hostname that the kubelet reported decides.
-    const { labels } = api?.node?.metadata ?? {}
-    const addresses = (api?.node?.status?.addresses ?? []).filter(({ type }) => type === 'Hostname')
-    const hostnames = [nodeName, labels?.['kubernetes.io/hostname'], ...addresses.map(({ address }) => address)]
-    if (hostnames.some((name) => name !== undefined && firstLabel(name) === firstLabel(own))) return undefined
+    if (hostnamesOf(snapshot).some((name) => firstLabel(name) === firstLabel(own))) return undefined
   }
   return otherName(nodeName, own)
 }

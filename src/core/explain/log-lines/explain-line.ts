@@ -2,16 +2,16 @@
 
 import { shellWord, volctl } from '../../base/command.ts'
 import { alike } from '../../base/text.ts'
-import { VolctlError } from '../../messages/errors.ts'
-import { canonicalNodeName } from '../../node/kubelet/kubelet-flags.ts'
-import { readFailures } from '../../volumes/api-lookup.ts'
-import type { NodeSnapshot, NodeState } from '../../volumes/snapshot.ts'
 import type { Explained } from '../explain.ts'
 import type { Explanation } from '../explanation.ts'
-import { Ambiguous } from '../things.ts'
 import type { LogLine } from './log-line.ts'
 import { type SentenceView, saidBy } from './sentences.ts'
 import { type LineName, type NameKind, namesIn } from './take-names.ts'
+import { Ambiguous } from '../things.ts'
+import { VolctlError } from '../../messages/errors.ts'
+import { canonicalNodeName, hostnamesOf } from '../../node/kubelet/kubelet-flags.ts'
+import { readFailures } from '../../volumes/api-lookup.ts'
+import type { NodeSnapshot, NodeState } from '../../volumes/snapshot.ts'
 
 /** What a name of the line is on this node. */
 export type NameView = Resolved['view']
@@ -171,11 +171,8 @@ function otherNodeOf({ host, program = '' }: LogLine, names: readonly LineName[]
 }
 
 /** By the name of the node, or of its host: with --hostname-override the two differ. */
-function isThisNode({ nodeName, api }: NodeSnapshot, name: string): boolean {
-  const { metadata, status } = api?.node ?? {}
-  const addresses = (status?.addresses ?? []).filter(({ type }) => type === 'Hostname')
-  const own = [nodeName, metadata?.labels?.['kubernetes.io/hostname'], ...addresses.map(({ address }) => address)]
-  return own.some((each) => each !== undefined && sameName(canonicalNodeName(each), canonicalNodeName(name)))
+function isThisNode(snapshot: NodeSnapshot, name: string): boolean {
+  return hostnamesOf(snapshot).some((each) => sameName(canonicalNodeName(each), canonicalNodeName(name)))
 }
 
 /** With its domain or without. */

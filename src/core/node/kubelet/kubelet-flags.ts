@@ -1,6 +1,8 @@
 import { basename, resolve } from 'node:path'
+import { present } from '../../base/text.ts'
 import { said } from '../../messages/said.ts'
 import { trustedTextIfAny } from '../../trust/files.ts'
+import type { NodeSnapshot } from '../../volumes/snapshot.ts'
 
 /**
  * The kubelet's command line, in pflag's syntax (N15): `--name=value` or `--name value`, a bare `--name` is true, the
@@ -60,6 +62,13 @@ export function withoutSecrets(args: readonly string[]): readonly string[] {
 /** Trimmed and in lower case, as the kubelet registers it (N13). */
 export function canonicalNodeName(name: string): string {
   return name.trim().toLowerCase()
+}
+
+/** By which a node is known: its name, and what its kubelet reported as that of its host. */
+export function hostnamesOf({ nodeName, api }: NodeSnapshot): string[] {
+  const { metadata, status } = api?.node ?? {}
+  const addresses = (status?.addresses ?? []).filter(({ type }) => type === 'Hostname')
+  return present(nodeName, metadata?.labels?.['kubernetes.io/hostname'], ...addresses.map(({ address }) => address))
 }
 
 // Recognises a kubelet whose program has another name (a distribution's own, a copy) by its flags (S11, N14). Flags that
