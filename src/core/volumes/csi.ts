@@ -1,10 +1,11 @@
 /** csi: volumes of CSI drivers, migrated in-tree volumes included (C10, C31-C35, C133, C134). */
 
+import { present } from '../base/text.ts'
 import type { CsiPersistentVolumeSource } from '../kube/api/objects.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
-import { type Attachability, csiPlaces, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
+import { type Attachability, VOLUME_DATA, type VolumeToMount, csiPlaces } from './desired-state.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'
-import { type SpecContext, specNameOf, type VolumePlugin } from './plugin.ts'
+import { type SpecContext, type VolumePlugin, specNameOf } from './plugin.ts'
 import { CSI_PLUGIN, inlineCsiHandle } from './volume-names.ts'
 
 /** Only a PersistentVolume's source has a handle. */
@@ -48,8 +49,13 @@ export function attachabilityOf(driver: string, lookup: SpecContext['lookup']): 
 
 /** A state file that a kubelet needs for what is mounted: an empty or broken one counts as none (C93, C94, O5). */
 export function lostStateFile(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
-  const global = volume.mode === 'Block' ? undefined : csiPlaces(volume).stagingDir
-  const isStaged = global !== undefined && inputs.top(`${global}/globalmount`) !== undefined
-  const needed = [csiPlaces(volume).stateFile, ...(isStaged ? [`${global}/${VOLUME_DATA}`] : [])]
+  const needed = present(csiPlaces(volume).stateFile, stagedStateFile(inputs, volume))
   return needed.find((path) => inputs.tree.stateFile(path)?.data === undefined)
+}
+
+/** Where that of the staged file system is or should be; undefined: none is staged. */
+export function stagedStateFile(inputs: ActualInputs, volume: VolumeToMount): string | undefined {
+  const directory = volume.mode === 'Block' ? undefined : csiPlaces(volume).stagingDir
+  const isStaged = directory !== undefined && inputs.top(`${directory}/globalmount`) !== undefined
+  return isStaged ? `${directory}/${VOLUME_DATA}` : undefined
 }

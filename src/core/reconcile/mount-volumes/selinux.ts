@@ -1,8 +1,9 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 
 import { said } from '../../messages/said.ts'
-import { aboutWanted, type PlanContext, podNameOf, startKubelet } from '../../rules/context.ts'
-import { csiPlaces, podPathOf, VOLUME_DATA, type VolumeToMount } from '../../volumes/desired-state.ts'
+import { type PlanContext, aboutWanted, podNameOf, startKubelet } from '../../rules/context.ts'
+import { stagedStateFile } from '../../volumes/csi.ts'
+import { type VolumeToMount, csiPlaces, podPathOf } from '../../volumes/desired-state.ts'
 import type { Obstacle } from '../../volumes/finding.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'
@@ -40,9 +41,8 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
       hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
     }
   }
-  const dir = volume.mode === 'Block' ? undefined : csiPlaces(volume).stagingDir
-  const isStaged = dir !== undefined && context.inputs.top(`${dir}/globalmount`) !== undefined
-  const staged = isStaged ? recordAt(context, `${dir}/${VOLUME_DATA}`)?.label : undefined
+  const stateFile = stagedStateFile(context.inputs, volume)
+  const staged = stateFile && recordAt(context, stateFile)?.label
   if (staged === undefined || staged === wanted.label) return undefined
   return {
     ...said('SELinuxMismatch.staged', {
