@@ -8,15 +8,15 @@ import { type MountInfo, placeOf } from '../linux/mount-table.ts'
 import { undeletedPath } from '../linux/paths.ts'
 import { said } from '../messages/said.ts'
 import type { Operation } from '../plan/plan.ts'
-import { areOfOneRow } from '../volumes/subject.ts'
-import { attachmentName, CSI_PLUGIN, readStateFile } from '../volumes/volume-names.ts'
 import { takesDevice } from './device-in-use.ts'
 import { type DiskUser, lookAtDisks, namesBehind } from './disk-users.ts'
 import { noteOverlays } from './file-system-users.ts'
 import type { Host } from './host.ts'
-import { askCluster, type MachineFacts } from './machine-facts.ts'
+import { type MachineFacts, askCluster, unlessForbidden } from './machine-facts.ts'
 import { allBefore, fstabOf, ownOf } from './node-stack.ts'
 import type { MachineJudge } from './rule.ts'
+import { areOfOneRow } from '../volumes/subject.ts'
+import { CSI_PLUGIN, attachmentName, readStateFile } from '../volumes/volume-names.ts'
 
 /** The value of --device for a volume that has no device on this node. */
 export const NO_DEVICE = 'none'
@@ -60,14 +60,10 @@ async function devicesByName(facts: MachineFacts): Promise<readonly string[]> {
     ({ kind, subject }) => kind === 'DetachVolume' && areOfOneRow(subject, operation.subject),
   )
   const name = detach?.attachment?.name ?? attachmentName(handle, driver, plan.node)
+  // A credential that may not read attachments cannot detach, either, and the driver may not use attachments at all.
   const asked = await askCluster(facts, (cluster) => cluster.getVolumeAttachment(name)).catch(unlessForbidden)
   const own = ownOf(facts).devices
   return devicesNamed(clues(operation, asked), facts).filter((dev) => !own.has(host.blockTree.nameOf(dev) ?? ''))
-}
-
-/** A credential that may not read attachments cannot detach, either, and the driver may not use attachments at all. */
-function unlessForbidden(error: unknown): undefined {
-  if ((error as { status?: unknown }).status !== 403) throw error
 }
 
 /** "major:minor" of a device file, as of a value of --device; undefined: no device of this node. */

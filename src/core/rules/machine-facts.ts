@@ -12,6 +12,8 @@ import { StepTimedOut } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import type { Cluster } from '../node/api/node-objects.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
+import type { Host } from './host.ts'
+import type { MachineReading, Surroundings } from './surroundings.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import type { NameOf } from '../users/find-holders.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
@@ -19,8 +21,6 @@ import type { Blocked } from '../volumes/finding.ts'
 import type { IscsiDisk } from '../volumes/iscsi.ts'
 import type { ControllerWanted } from '../volumes/populate.ts'
 import type { ExpectedMount } from '../volumes/steps.ts'
-import type { Host } from './host.ts'
-import type { MachineReading, Surroundings } from './surroundings.ts'
 
 /** Why an operation is not carried out. */
 export interface Verdict extends Omit<Blocked, 'code'> {
@@ -146,6 +146,11 @@ export function askCluster<C extends Attachments, T>(
   ask: (cluster: C) => Promise<T>,
 ): Promise<T> {
   return waiting.spend((ms) => withDeadline(ask(context.cluster), ms, 'the API server'))
+}
+
+/** @throws the error, unless it says that the credential may not ask for this */
+export function unlessForbidden(error: unknown): undefined {
+  if ((error as { status?: unknown }).status !== 403) throw error
 }
 
 // What one apply has found out about a volume, for a later detach (S21).

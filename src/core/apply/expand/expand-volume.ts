@@ -1,28 +1,22 @@
 /** A volume is expanded on this node, and its claim's status says so before and after (C96-C102, R455-R462). */
 
-import { present } from '../../base/text.ts'
-import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
-import type { ClaimStatusPatch } from '../../kube/writes.ts'
-import { codeOf, errorMessage, StepFailed } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
-import { GrpcError } from '../../rpc/grpc-status.ts'
-import { describeMount } from '../../rules/expected-mounts.ts'
-import { askCluster, type FoundDevice } from '../../rules/machine-facts.ts'
-import {
-  failedPatch,
-  finishedPatch,
-  inProgressPatch,
-  type NodeExpansion,
-  nodeExpansionWanted,
-} from '../../volumes/expansion.ts'
-import { parseQuantity } from '../../volumes/quantity.ts'
-import type { Step } from '../../volumes/steps.ts'
 import { callNode, wantedCsi } from '../csi/csi-call.ts'
 import { factsOf, readSecret } from '../csi/csi-objects.ts'
 import { expandRequest } from '../csi/csi-requests.ts'
 import { isOfDevice, lookAtSource } from '../disks/mount-device.ts'
 import { fileSystemOn } from '../disks/probe-device.ts'
-import { command, firstLineOf, resolvePath, type StepContext } from '../operation/step.ts'
+import { type StepContext, command, firstLineOf, resolvePath } from '../operation/step.ts'
+import { present } from '../../base/text.ts'
+import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
+import type { ClaimStatusPatch } from '../../kube/writes.ts'
+import { StepFailed, codeOf, errorMessage } from '../../messages/errors.ts'
+import { said } from '../../messages/said.ts'
+import { GrpcError } from '../../rpc/grpc-status.ts'
+import { describeMount } from '../../rules/expected-mounts.ts'
+import { type FoundDevice, askCluster, unlessForbidden } from '../../rules/machine-facts.ts'
+import { type NodeExpansion, failedPatch, finishedPatch, inProgressPatch, nodeExpansionWanted } from '../../volumes/expansion.ts'
+import { parseQuantity } from '../../volumes/quantity.ts'
+import type { Step } from '../../volumes/steps.ts'
 
 const NOTHING_ASKED = 'the claim no longer asks this node to expand the volume'
 
@@ -68,12 +62,7 @@ async function patch(
   { metadata: { namespace = '', name } }: PersistentVolumeClaim,
   change: ClaimStatusPatch,
 ): Promise<PersistentVolumeClaim | undefined> {
-  try {
-    return await askCluster(run, (cluster) => cluster.patchClaimStatus(namespace, name, change))
-  } catch (error) {
-    if ((error as { status?: unknown }).status === 403) return undefined
-    throw error
-  }
+  return await askCluster(run, (cluster) => cluster.patchClaimStatus(namespace, name, change)).catch(unlessForbidden)
 }
 
 /** The result of an abandoned call is unknown, so nothing is written then (C101). */
