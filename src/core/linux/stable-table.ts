@@ -1,13 +1,12 @@
 /** Mount tables of kernels before 5.8, which may leave lines out while mounts change: read until two reads in a row agree (S27, P111). */
 
 import { release } from 'node:os'
+import type { MountTable } from './mount-table.ts'
+import { parseMountinfo } from './parse-mountinfo.ts'
 import { VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { linesInPieces } from '../trust/kernel.ts'
-import type { MountTable } from './mount-table.ts'
-import { parseMountinfo } from './parse-mountinfo.ts'
 
-const FIRST_RELIABLE = { major: 5, minor: 8 }
 const TRIES = 10
 
 /**
@@ -34,7 +33,7 @@ export function tableAt(
     return text
   }
   let text = whole()
-  if (isReliable(kernel)) return parseMountinfo(text)
+  if (isKernelSince(5, 8, kernel)) return parseMountinfo(text)
   for (let tries = 0; tries < TRIES; tries++) {
     const again = whole()
     if (again === text) return parseMountinfo(text)
@@ -46,7 +45,7 @@ export function tableAt(
 }
 
 /** A version that cannot be read counts as an old one. */
-function isReliable(kernel: string): boolean {
-  const [major = 0, minor = 0] = (/^(\d+)\.(\d+)\./.exec(kernel) ?? []).slice(1).map(Number)
-  return major > FIRST_RELIABLE.major || (major === FIRST_RELIABLE.major && minor >= FIRST_RELIABLE.minor)
+export function isKernelSince(first: number, second: number, version: string): boolean {
+  const [major = 0, minor = 0] = (/^(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number)
+  return major > first || (major === first && minor >= second)
 }

@@ -3,6 +3,7 @@
 import { present } from '../base/text.ts'
 import type { Container, Pod } from '../kube/api/objects.ts'
 import { whoMounted } from '../linux/mount-table.ts'
+import { isKernelSince } from '../linux/stable-table.ts'
 import { said } from '../messages/said.ts'
 import { type VolumeToMount, podVolumeDir, readyMarker } from './desired-state.ts'
 import type { Obstacle } from './finding.ts'
@@ -117,8 +118,7 @@ export function tmpfsSize(allocatable: bigint, ...limits: readonly (bigint | und
  * namespace no kernel accepts the option.
  */
 export function knowsNoswap(kernelVersion = ''): boolean {
-  const [major = 0, minor = 0] = (/^(\d+)\.(\d+)/.exec(kernelVersion) ?? []).slice(1).map(Number)
-  return major > 6 || (major === 6 && minor >= 4)
+  return isKernelSince(6, 4, kernelVersion)
 }
 
 /**
