@@ -171,6 +171,6 @@ function codePoint(char: string): number {
   return char.codePointAt(0) ?? 0
 }
 
-function hex(number: number, digits: number): string {
+export function hex(number: number, digits: number): string {
   return number.toString(16).padStart(digits, '0')
 }

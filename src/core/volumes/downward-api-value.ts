@@ -1,7 +1,7 @@
 /** The text that a downward API item writes (P50). */
 
 import { ownValue } from '../base/collections.ts'
-import { compareText } from '../base/text.ts'
+import { compareText, hex } from '../base/text.ts'
 import type { DownwardApiItem, Node, Pod } from '../kube/api/objects.ts'
 import { noContent } from './payload-entries.ts'
 import { onDiskUid, podNamespace } from './pods.ts'
@@ -51,10 +51,6 @@ function quoteCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0
   if (code < 0x20 || code === 0x7f) return `\\x${hex(code, 2)}`
   return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`
-}
-
-function hex(code: number, digits: number): string {
-  return code.toString(16).padStart(digits, '0')
 }
 
 // A container's requests and limits as the downward API writes them (P50).
