@@ -1,16 +1,10 @@
 /** The desired state of the world: which volumes which pods of this node need; and where the kubelet keeps them. */
 
-import type {
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  PodVolumeSource,
-  SharedSources,
-} from '../kube/api/objects.ts'
+import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource, SharedSources } from '../kube/api/objects.ts'
 import type { Code } from '../messages/codes.ts'
 import type { Because } from './finding.ts'
 import { podNamespace } from './pods.ts'
-import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName, parseCsiUniqueName, type VolumeMode } from './volume-names.ts'
+import { CSI_PLUGIN, type VolumeMode, csiGlobalDir, escapeQualifiedName, parseCsiUniqueName } from './volume-names.ts'
 
 /** One volume of one pod (VolumeToMount). Two names in the pod's spec may share one (R004). */
 export interface VolumeToMount extends VolumeSpec {
@@ -46,8 +40,16 @@ export interface DesiredState {
 
 // A volume as its source names it, independent of the pods that want it.
 
+/** A PersistentVolume, or else a pod's inline volume (P5). */
+export interface SpecSource {
+  /** Inline source; the original one of a translated volume, which has a synthetic PersistentVolume as well (R151). */
+  readonly source?: PodVolumeSource
+  /** The PersistentVolume, translated to CSI if it was in-tree (R150). */
+  readonly persistentVolume?: PersistentVolume
+}
+
 /** A pod volume resolved to what the kubelet calls a spec: an inline volume or a PersistentVolume, translated to CSI. */
-export interface VolumeSpec {
+export interface VolumeSpec extends SpecSource {
   /**
    * R005: the pod's name for an inline volume, otherwise the PersistentVolume's (synthetic for translated inline volumes).
    */
@@ -60,10 +62,6 @@ export interface VolumeSpec {
   readonly readOnly: boolean
   readonly attachability: Attachability
   readonly deviceMountable: boolean
-  /** Inline source; the original one of a translated volume, which has a synthetic PersistentVolume as well (R151). */
-  readonly source?: PodVolumeSource
-  /** The PersistentVolume, translated to CSI if it was in-tree (R150). */
-  readonly persistentVolume?: PersistentVolume
   readonly claim?: PersistentVolumeClaim
   /** CSI only. */
   readonly driver?: string
@@ -129,10 +127,7 @@ export function causeOfUnresolved({ cause, claimName, pod, podUid, podVolumeName
 // The sources that both a pod and a PersistentVolume can have (P5).
 
 /** The PersistentVolume's source, if there is one; a translated inline volume has one, too. */
-export function sharedSourcesOf({
-  persistentVolume,
-  source,
-}: Pick<VolumeSpec, 'persistentVolume' | 'source'>): SharedSources {
+export function sharedSourcesOf({ persistentVolume, source }: SpecSource): SharedSources {
   return persistentVolume?.spec ?? source ?? {}
 }
 

@@ -1,6 +1,6 @@
 /** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150-R164). */
 import type { CsiPersistentVolumeSource, InTreeSources, PersistentVolume } from '../kube/api/objects.ts'
-import type { SpecFailure, VolumeSpec } from './desired-state.ts'
+import type { SpecFailure, SpecSource } from './desired-state.ts'
 import { BETA_LABELS, GA_LABELS, splitZones, type TopologyKeys, translateTopology } from './in-tree-topology.ts'
 
 type Translation = { readonly persistentVolume: PersistentVolume } | SpecFailure
@@ -146,7 +146,7 @@ function inTreeOf(sources: InTreeSources | undefined) {
  * @param namespace of the pod that an inline volume is in
  */
 export function translate(
-  { persistentVolume: pv, source: volume }: Pick<VolumeSpec, 'persistentVolume' | 'source'>,
+  { persistentVolume: pv, source: volume }: SpecSource,
   namespace?: string,
 ): Translation | undefined {
   const found = inTreeOf(pv?.spec ?? volume)

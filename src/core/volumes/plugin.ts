@@ -7,14 +7,11 @@
 
 import type { CsiDriver, Node, PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
 import type { Lookup } from './api-lookup.ts'
-import type { SpecFailure, VolumeSpec, VolumeToMount } from './desired-state.ts'
+import type { SpecFailure, SpecSource, VolumeSpec, VolumeToMount } from './desired-state.ts'
 import type { Obstacle } from './finding.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import type { OtherVolume } from './same-volume.ts'
 import type { ExpectedMount, Step } from './steps.ts'
-
-/** A PersistentVolume, translated to CSI if it was in-tree, or else a pod's inline volume (P5). */
-export type SpecSource = Pick<VolumeSpec, 'persistentVolume' | 'source'>
 
 /** What naming a volume needs besides the volume itself. */
 export interface SpecContext {
