@@ -2,10 +2,10 @@
  * Where the bundle of volctl's own child processes begins: without the commands a child takes little longer to start than
  * Node.js itself. The launcher chooses the bundle (scripts/load-bundle.cjs).
  */
-import { type OwnChild, askedChild, requestOfParent } from './core/linux/own-child.ts'
-import { type WalkMessage, changeOwnership, walkRequest } from './core/linux/ownership.ts'
+import { askedChild, type OwnChild, requestOfParent } from './core/linux/own-child.ts'
+import { changeOwnership, type WalkMessage, walkRequest } from './core/linux/ownership.ts'
 import { diskFailure } from './core/messages/disk-trouble.ts'
-import { StepFailed, errorMessage } from './core/messages/errors.ts'
+import { errorMessage, StepFailed } from './core/messages/errors.ts'
 import { readProcessesForParent } from './core/users/process-reader.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {

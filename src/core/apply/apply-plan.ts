@@ -6,6 +6,11 @@
  */
 
 import { once } from 'node:events'
+import { ExitStatus, Interrupted, VolctlError } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
+import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
+import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
+import { planId } from '../plan/plan-id.ts'
 import { ApplyRun } from './apply-run.ts'
 import { endJournal, execute, firstEntry, journalFor, refuseAll } from './execute.ts'
 import { findAgain, requireSameNode } from './find-again.ts'
@@ -14,11 +19,6 @@ import { kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/
 import type { ApplyContext } from './operation/step.ts'
 import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
-import { ExitStatus, Interrupted, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
-import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
-import { planId } from '../plan/plan-id.ts'
-import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 
 /**
  * @param plan the plan that was reviewed: made just now, or read from a file

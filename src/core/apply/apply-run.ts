@@ -1,11 +1,6 @@
 /** The state of one apply of a node: who lives and whether a kubelet is there, and what one operation needs to be carried out. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Journal } from './journal/write-journal.ts'
-import { askLease, askWitness, kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/ask-kubelet.ts'
-import { Run } from './operation/run.ts'
-import type { ApplyContext, StepContext } from './operation/step.ts'
-import { Schedule } from './schedule.ts'
 import { present } from '../base/text.ts'
 import { cannotHang } from '../linux/location.ts'
 import { CameBack, OperationRefused, StepInterrupted, type VolctlError } from '../messages/errors.ts'
@@ -23,6 +18,11 @@ import type { ContentLook } from '../users/content-look.ts'
 import { fileSystemsAt } from '../users/find-holders.ts'
 import { hostPathsOf } from '../users/mount-uses.ts'
 import type { StepOp } from '../volumes/steps.ts'
+import type { Journal } from './journal/write-journal.ts'
+import { askLease, askWitness, kubeletCameBack, kubeletIsBack, plannedWithKubelet } from './operation/ask-kubelet.ts'
+import { Run } from './operation/run.ts'
+import type { ApplyContext, StepContext } from './operation/step.ts'
+import { Schedule } from './schedule.ts'
 
 const BREATH = 200
 

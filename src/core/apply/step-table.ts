@@ -25,9 +25,7 @@ import { logOutOfIscsi, removeIscsiDisks } from './release/iscsi-step.ts'
 // biome-ignore lint/suspicious/noConfusingVoidType: what leaves nothing is a function without a result.
 type Left = string | undefined | void
 
-type CarryOut<Op extends StepOp> = (step: StepOf<Op>, run: StepContext) => Left | Promise<Left>
-
-const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
+const STEPS: { readonly [Op in StepOp]: (step: StepOf<Op>, run: StepContext) => Left | Promise<Left> } = {
   umount: umountLayer,
   rmdir: removeStep,
   unlink: removeStep,

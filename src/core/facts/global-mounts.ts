@@ -46,7 +46,7 @@ export function globalMounts(inputs: ActualInputs): GlobalMount[] {
 }
 
 /** By the form of the path alone: any other mount below these directories is foreign. */
-function ownerOf(path: string): Pick<GlobalMount, 'plugin' | 'flex'> | undefined {
+function ownerOf(path: string) {
   const owner = PLUGINS.find(({ device }) => device !== undefined && path.startsWith(`${device.base}/`))
   const [at, plugin = owner?.name ?? ''] = owner?.device?.globals.exec(path.slice(owner.device.base.length + 1)) ?? []
   return at === undefined ? undefined : { plugin, flex: owner === flexVolume }

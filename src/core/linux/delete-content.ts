@@ -5,14 +5,23 @@
  * directory. The levels are a list, not recursive calls, so that a deep tree cannot exhaust the stack.
  */
 
-import { type Dirent, closeSync, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
+import { closeSync, type Dirent, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { commandLine } from '../base/command.ts'
-import { Entries, InOtherMount, type OpenDirectory, entryPath, nameOf, openBelow, openDirectory, openParent } from './descriptors.ts'
 import { diskFailure } from '../messages/disk-trouble.ts'
-import { StepFailed, StepInterrupted, closingOnError, errnoOf } from '../messages/errors.ts'
+import { closingOnError, errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
+import {
+  Entries,
+  entryPath,
+  InOtherMount,
+  nameOf,
+  type OpenDirectory,
+  openBelow,
+  openDirectory,
+  openParent,
+} from './descriptors.ts'
 
 interface Level {
   directory: OpenDirectory | undefined

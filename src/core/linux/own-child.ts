@@ -5,7 +5,7 @@
 import { text } from 'node:stream/consumers'
 import { present } from '../base/text.ts'
 import { errorMessage } from '../messages/errors.ts'
-import { SELF, ownOptions, ownScript } from '../trust/own-program.ts'
+import { ownOptions, ownScript, SELF } from '../trust/own-program.ts'
 import type { Shape } from '../trust/shape.ts'
 
 const CHILDREN = ['ownership-walker', 'process-reader'] as const

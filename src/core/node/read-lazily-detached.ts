@@ -31,24 +31,19 @@ export interface LazyRecord {
 /** Some ten thousand records; an apply with --lazy writes each. */
 const MAX_BYTES = 4 * 1024 * 1024
 
-interface LazyMemory {
-  readonly detached: readonly LazilyDetached[]
-  /** The file exists, but is not trusted or cannot be read: more may have been detached. */
-  readonly defect?: LazyMemoryDefect
-}
-
 /**
  * Records of this boot whose superblock is not shown to be gone. A record whose path is still mounted does not count, since
  * the umount failed. Without the file or its directory there are no records.
  *
  * @param directory where the journal is
+ * @returns with a defect where the file exists, but is not trusted or cannot be read: more may have been detached
  */
 export function readLazilyDetached(
   directory: string,
   bootID: string | undefined,
   mounts: MountTable,
   isGone = isSuperblockGone,
-): LazyMemory {
+): { readonly detached: readonly LazilyDetached[]; readonly defect?: LazyMemoryDefect } {
   const isThere = ({ path, dev, fsType, bootID: then = bootID }: LazyRecord): boolean =>
     (bootID === undefined || then === bootID) &&
     !mounts.at(path).some((mount) => mount.dev === dev) &&

@@ -20,7 +20,7 @@ import { namedUids } from '../volumes/pods.ts'
 import { rowOf, type Subject, THE_NODE } from '../volumes/subject.ts'
 
 /** @returns what says whether a wait or a problem is about something that --pod, --namespace and --volume name, or about all of the node */
-export function namedFindings(context: PlanContext): (finding: Subjected) => boolean {
+export function namedFindings(context: PlanContext): (finding: { readonly subject?: Subject }) => boolean {
   const { options, ledger, inputs } = context
   const { volumes = [] } = options
   const narrows = narrowsPods(options)
@@ -45,8 +45,6 @@ export function namedFindings(context: PlanContext): (finding: Subjected) => boo
     return !('attachment' in subject)
   }
 }
-
-type Subjected = { readonly subject?: Subject }
 
 /** As a person typed them, or, of a plan's context, with UIDs for pods: see `namedPods`. */
 export type Narrowing = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>

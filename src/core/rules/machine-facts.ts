@@ -12,8 +12,6 @@ import { StepTimedOut } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import type { Cluster } from '../node/api/node-objects.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
-import type { Host } from './host.ts'
-import type { MachineReading, Surroundings } from './surroundings.ts'
 import type { ContentLook } from '../users/content-look.ts'
 import type { NameOf } from '../users/find-holders.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
@@ -21,6 +19,8 @@ import type { Blocked } from '../volumes/finding.ts'
 import type { IscsiDisk } from '../volumes/iscsi.ts'
 import type { ControllerWanted } from '../volumes/populate.ts'
 import type { ExpectedMount } from '../volumes/steps.ts'
+import type { Host } from './host.ts'
+import type { MachineReading, Surroundings } from './surroundings.ts'
 
 /** Why an operation is not carried out. */
 export interface Verdict extends Omit<Blocked, 'code'> {

@@ -5,12 +5,12 @@ import { rfc3339 } from '../base/time.ts'
 import { said } from '../messages/said.ts'
 import { canonicalNodeName, hostnamesOf, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import type { PlanInputs, Refusal } from '../plan/plan.ts'
+import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../volumes/snapshot.ts'
 import type { PlanContext } from './context.ts'
 import { idsAgree } from './machine.ts'
 import { type PodClass, type PodClasses, podListIsComplete } from './pods/pod-classes.ts'
 import type { Witnesses } from './pods/witnesses.ts'
-import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
-import type { ApiSnapshot, NodeSnapshot } from '../volumes/snapshot.ts'
 
 const CLOCK_MARGIN_SECONDS = 600
 

@@ -34,13 +34,10 @@ export type When = 'plan' | 'apply' | 'again' | 'force' | 'call' | 'device' | 'm
 
 export type MachineJudge = (facts: MachineFacts) => Verdict | undefined | Promise<Verdict | undefined>
 
-export type Judge = (facts: LookFacts) => Obstacle | undefined
-
-/** @property operation not yet judged */
-interface LookFacts extends Facts {
-  readonly operation: Draft
-  readonly context: PlanContext
-}
+/** Of an operation that is not yet judged. */
+export type Judge = (
+  facts: Facts & { readonly operation: Draft; readonly context: PlanContext },
+) => Obstacle | undefined
 
 /** What a phase has found out for an operation, beside the operation itself. What is absent holds nothing back. */
 export interface Facts {

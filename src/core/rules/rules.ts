@@ -140,11 +140,18 @@ export const RULES: readonly Rule[] = [
   machine('S25', RELEASING, ['delete'], builtUpon),
 ]
 
-/** An operation as a phase gives it. @property paths absent: those of its steps */
-type Proposed = Omit<Draft, 'after' | 'paths'> & Partial<Pick<Draft, 'after' | 'paths'>>
-
-/** Adds the operation as the rules judge it, so that operations that depend on it know; or what it waits for, by a rule. */
-export function propose(context: PlanContext, proposed: Proposed, given: Facts, wait?: Wait, rule?: string): void {
+/**
+ * Adds the operation as the rules judge it, so that operations that depend on it know; or what it waits for, by a rule.
+ *
+ * @param proposed paths absent: those of its steps
+ */
+export function propose(
+  context: PlanContext,
+  proposed: Omit<Draft, 'after' | 'paths'> & Partial<Pick<Draft, 'after' | 'paths'>>,
+  given: Facts,
+  wait?: Wait,
+  rule?: string,
+): void {
   const { after = [], paths = proposed.steps.map(({ target }) => target) } = proposed
   const operation: Draft = { ...proposed, paths: [...new Set(paths)], after: [...after] }
   context.findings.add(judged(context, operation, given), wait, rule)

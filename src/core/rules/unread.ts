@@ -7,7 +7,7 @@ import type { Pod } from '../kube/api/objects.ts'
 import { isWithin } from '../linux/paths.ts'
 import { diskTrouble } from '../messages/disk-trouble.ts'
 import { said } from '../messages/said.ts'
-import type { Draft, Unchanged, Wait } from '../plan/draft.ts'
+import type { Draft, Wait } from '../plan/draft.ts'
 import type { Obstacle } from '../volumes/finding.ts'
 import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
 import type { PodVolume } from '../volumes/on-disk/pod-volumes.ts'
@@ -91,7 +91,7 @@ export const unreadTraces = memoize(({ inputs, classes }: PlanContext): Obstacle
 )
 
 /** Why something unknown is left alone. */
-export function leftUnread(obstacle: Obstacle): Pick<Unchanged, 'rule' | 'why' | 'obstacle'> {
+export function leftUnread(obstacle: Obstacle) {
   return { rule: 'S3', why: obstacle.message, obstacle }
 }
 

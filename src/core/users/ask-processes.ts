@@ -8,14 +8,23 @@ import { count, present } from '../base/text.ts'
 import { deviceNumberFrom } from '../linux/block/device-use.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
 import { viewsOf } from '../linux/follow-links.ts'
-import { type Said, askMounts } from '../linux/mount-asker.ts'
-import { MOUNT_NAMESPACE, type OtherNamespace, type Unseen, keptNamespaces, ofTheNode, processName, unseenNamespaces, unseenOf } from '../linux/mount-namespaces.ts'
+import { askMounts, type Said } from '../linux/mount-asker.ts'
+import {
+  keptNamespaces,
+  MOUNT_NAMESPACE,
+  type OtherNamespace,
+  ofTheNode,
+  processName,
+  type Unseen,
+  unseenNamespaces,
+  unseenOf,
+} from '../linux/mount-namespaces.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
 import { errorMessage } from '../messages/errors.ts'
 import { kernelTextIfAny, linkIfAny, namespaceOf, processIds } from '../trust/kernel.ts'
 import { runCommand } from '../trust/programs.ts'
-import { type Answer, PARTS, type ProcessRequest, type Question, answer } from './process-messages.ts'
+import { type Answer, answer, PARTS, type ProcessRequest, type Question } from './process-messages.ts'
 import { type ByProcess, Uses } from './uses.ts'
 
 export interface ProcessReader {

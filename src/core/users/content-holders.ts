@@ -61,7 +61,7 @@ export function usesOf(
   at: Location,
   { path, podUid }: Pick<Content, 'path' | 'podUid'>,
   stays: ReturnType<typeof staying>,
-): Pick<Holders, 'namespaces' | 'kernel'> {
+) {
   const { table, others, layers, named } = look
   const place = withTop(at, path, podUid)
   const own = mountsOf(place, table, path).filter(({ mount }) => stays(mount, table))

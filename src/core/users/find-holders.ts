@@ -22,7 +22,7 @@ import type { Holder, Uses } from './uses.ts'
 export interface Holders {
   /** By pid, each with all that it holds. */
   readonly processes: readonly Holder[]
-  readonly namespaces: readonly NamespaceHolder[]
+  readonly namespaces: ReturnType<typeof namespaceHolders>
   readonly loops: readonly LoopFile[]
   /** What the kernel itself uses there, for messages: mounts, layers of overlays, swap files, exports, devices. */
   readonly kernel: readonly string[]
@@ -94,8 +94,6 @@ export function fileSystemsAt(table: MountTable, paths: Iterable<string>): Set<s
     [...paths].flatMap((path) => [locate(table, path) ?? [], table.under(path)].flat().map(({ dev }) => dev)),
   )
 }
-
-type NamespaceHolder = ReturnType<typeof namespaceHolders>[number]
 
 /**
  * Other mount namespaces in which one of the places, or something in it, is mounted and stays mounted when ours is unmounted: one of the

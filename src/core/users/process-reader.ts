@@ -7,16 +7,16 @@
  * Everything is judged by what the kernel says of the descriptor or the mapping itself: mount id, device and inode, device
  * number. A path is only text: the process can have mounted over it, or named it as it likes.
  */
-import { type Stats, fstatSync, readdirSync, readlinkSync, statSync } from 'node:fs'
+import { fstatSync, readdirSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { once } from '../base/collections.ts'
 import { anyDeviceNumberOf, deviceNumberFrom } from '../linux/block/device-use.ts'
-import { ENDED, MOUNT_NAMESPACE, hasEnded, isHiddenInit, isKernelThread, taskIds } from '../linux/mount-namespaces.ts'
+import { ENDED, hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../linux/mount-namespaces.ts'
 import { requestOfParent } from '../linux/own-child.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
 import { allowing, errnoOf, errorMessage } from '../messages/errors.ts'
-import { O_PATH, behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn } from '../trust/kernel.ts'
+import { behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
 import { writeAll } from '../trust/plain-files.ts'
-import { type Answer, PARTS, type ProcessRequest, TOO_LONG, type Use, processRequest } from './process-messages.ts'
+import { type Answer, PARTS, type ProcessRequest, processRequest, TOO_LONG, type Use } from './process-messages.ts'
 
 const STDOUT = 1
 /** How often the parent hears that nothing hangs. */
@@ -267,7 +267,7 @@ function inodeIn(fdinfo: string): string | undefined {
   return /^ino:\s*(\d+)$/m.exec(fdinfo)?.[1]
 }
 
-function identityOf(file: Stats): Pick<Use, 'inode' | 'deleted'> & { readonly dev: string } {
+function identityOf(file: Stats) {
   return { dev: deviceNumberFrom(file.dev), inode: String(file.ino), deleted: file.nlink === 0 || undefined }
 }
 

@@ -11,13 +11,13 @@ import type { Explanation, Fact, HoldersView, PodView, ProcessView } from '../ex
 import { byWorst } from '../explain/verdict.ts'
 import { podTextIn } from '../plan/names.ts'
 import type { Plan } from '../plan/plan.ts'
-import { needRows, renderAnswer } from './answer-view.ts'
+import { podAndContainer, podNameAndUid } from '../volumes/pods.ts'
 import { type Answer, type Need, withoutRoot } from './answer/answer.ts'
 import { answerOf } from './answer/make-answer.ts'
+import { needRows, renderAnswer } from './answer-view.ts'
 import { chainText, colourOf, placesText, volumeBlock, volumeRows, volumesSummary } from './explain-parts.ts'
 import { operationsTable } from './operations-table.ts'
-import { type Screen, chunksOf, sentence, volumeText, wrapped } from './screen.ts'
-import { podAndContainer, podNameAndUid } from '../volumes/pods.ts'
+import { chunksOf, type Screen, sentence, volumeText, wrapped } from './screen.ts'
 
 /** @param place the node on which its commands are typed, if that is not here */
 export function renderExplanation(explanation: Explanation, screen: Screen, place?: string): string {

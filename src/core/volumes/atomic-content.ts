@@ -22,11 +22,8 @@ import { podNamespace } from './pods.ts'
 import type { ApiSnapshot, NodeSnapshot } from './snapshot.ts'
 import { isGeneration } from './volume-names.ts'
 
-/** By path relative to `..data`. Modes and owners don't count (P28). */
-type ExpectedFiles = ReadonlyMap<string, PayloadFile<ExpectedFile>>
-
-/** Exactly these files. */
-type ExpectedContent = ExpectedFiles | NoContent
+/** Exactly these files, by path relative to `..data`. Modes and owners don't count (P28). */
+type ExpectedContent = ReadonlyMap<string, PayloadFile<ExpectedFile>> | NoContent
 
 const ANY: ExpectedFile = {}
 

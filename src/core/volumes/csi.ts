@@ -3,9 +3,9 @@
 import { present } from '../base/text.ts'
 import type { CsiPersistentVolumeSource } from '../kube/api/objects.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'
-import { type Attachability, VOLUME_DATA, type VolumeToMount, csiPlaces } from './desired-state.ts'
+import { type Attachability, csiPlaces, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'
-import { type SpecContext, type VolumePlugin, specNameOf } from './plugin.ts'
+import { type SpecContext, specNameOf, type VolumePlugin } from './plugin.ts'
 import { CSI_PLUGIN, inlineCsiHandle } from './volume-names.ts'
 
 /** Only a PersistentVolume's source has a handle. */

@@ -1,10 +1,16 @@
 /** The desired state of the world: which volumes which pods of this node need; and where the kubelet keeps them. */
 
-import type { PersistentVolume, PersistentVolumeClaim, Pod, PodVolumeSource, SharedSources } from '../kube/api/objects.ts'
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodVolumeSource,
+  SharedSources,
+} from '../kube/api/objects.ts'
 import type { Code } from '../messages/codes.ts'
 import type { Because } from './finding.ts'
 import { podNamespace } from './pods.ts'
-import { CSI_PLUGIN, type VolumeMode, csiGlobalDir, escapeQualifiedName, parseCsiUniqueName } from './volume-names.ts'
+import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName, parseCsiUniqueName, type VolumeMode } from './volume-names.ts'
 
 /** One volume of one pod (VolumeToMount). Two names in the pod's spec may share one (R004). */
 export interface VolumeToMount extends VolumeSpec {

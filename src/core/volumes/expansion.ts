@@ -95,6 +95,6 @@ export function failedPatch(
   }
 }
 
-function versionOf({ metadata: { resourceVersion } }: PersistentVolumeClaim): Pick<ClaimStatusPatch, 'metadata'> {
+function versionOf({ metadata: { resourceVersion } }: PersistentVolumeClaim) {
   return resourceVersion === undefined ? {} : { metadata: { resourceVersion } }
 }

@@ -3,8 +3,6 @@ import type { CsiPersistentVolumeSource, InTreeSources, PersistentVolume } from 
 import type { SpecFailure, SpecSource } from './desired-state.ts'
 import { BETA_LABELS, GA_LABELS, splitZones, type TopologyKeys, translateTopology } from './in-tree-topology.ts'
 
-type Translation = { readonly persistentVolume: PersistentVolume } | SpecFailure
-
 /** What names the volume: a PersistentVolume, or a pod of this namespace. */
 interface Within {
   readonly name: string
@@ -148,7 +146,7 @@ function inTreeOf(sources: InTreeSources | undefined) {
 export function translate(
   { persistentVolume: pv, source: volume }: SpecSource,
   namespace?: string,
-): Translation | undefined {
+): { readonly persistentVolume: PersistentVolume } | SpecFailure | undefined {
   const found = inTreeOf(pv?.spec ?? volume)
   if (found === undefined) return undefined
   const { key, source, kind } = found

@@ -20,9 +20,10 @@ export function kubeletVersion(node: Node | null | undefined) {
   return { text, major: Number(found[1]), minor: Number(found[2]) }
 }
 
-type Period = readonly [fromMinor: number, stage: 'alpha' | 'beta' | 'GA' | 'locked', isOn: boolean]
-
-/** Feature gates by version (N69); before its first period a gate does not exist, and what it is about is off. */
+/**
+ * Feature gates by version (N69): from which minor version, in which stage, and whether it is on. Before its first period a gate does not
+ * exist, and what it is about is off.
+ */
 const GATES = {
   ImageVolume: [
     [0, 'beta', false],
@@ -48,7 +49,7 @@ const GATES = {
  */
 export function isGateOn({ api, kubelet }: NodeSnapshot, gate: keyof typeof GATES): boolean {
   const { major, minor } = kubeletVersion(api?.node) ?? { major: 1, minor: RULES_FROM }
-  const periods: readonly Period[] = GATES[gate]
+  const periods: readonly (typeof GATES)[keyof typeof GATES][number][] = GATES[gate]
   const [, stage, byDefault] = periods.findLast(([from]) => major > 1 || from <= minor) ?? [0, 'locked', false]
   if (stage === 'locked') return byDefault
   const set = (kubelet?.config?.featureGates ?? {}) as Readonly<Record<string, boolean>>

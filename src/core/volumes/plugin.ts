@@ -124,12 +124,13 @@ export interface VolumePlugin<Source = never> {
    * `evidenceOf`. Absent: a mount on its directory is asked for.
    */
   whyMissing?(inputs: ActualInputs, volume: VolumeToMount): string | undefined
-  /** A text: only a kubelet sets such volumes up, of a kind in words: "iSCSI". */
-  readonly setUp: SetUpOf | string
+  /**
+   * A text: only a kubelet sets such volumes up, of a kind in words: "iSCSI".
+   *
+   * @param first whether this operation includes the steps for all pods of the volume (staging, device mount)
+   */
+  readonly setUp: ((context: SetUpContext, volume: VolumeToMount, first: boolean) => SetUp) | string
 }
-
-/** @param first whether this operation includes the steps for all pods of the volume (staging, device mount) */
-type SetUpOf = (context: SetUpContext, volume: VolumeToMount, first: boolean) => SetUp
 
 /**
  * How volumes are torn down, as far as plans differ (R437, P22, P42).

@@ -4,14 +4,20 @@ import { ownValue } from '../base/collections.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects.ts'
 import { type ApiLookup, apiLookup, mapFound } from './api-lookup.ts'
 import { csi } from './csi.ts'
-import { type DeviceKind, type SpecFailure, type SpecSource, type VolumeSpec, sharedSourcesOf } from './desired-state.ts'
+import {
+  type DeviceKind,
+  type SpecFailure,
+  type SpecSource,
+  sharedSourcesOf,
+  type VolumeSpec,
+} from './desired-state.ts'
 import type { PodRef } from './finding.ts'
 import { flexVolume } from './flex-volume.ts'
 import { IN_TREE, translate } from './in-tree-volumes.ts'
 import { type SpecContext, specNameOf } from './plugin.ts'
-import { type VolumeUse, onDiskUid, podNamespace } from './pods.ts'
+import { onDiskUid, podNamespace, type VolumeUse } from './pods.ts'
 import { PLUGINS, pluginsFor } from './registry.ts'
-import { type Unresolved, claimFacts, claimReferenceOf, resolveClaim } from './resolve-claim.ts'
+import { claimFacts, claimReferenceOf, resolveClaim, type Unresolved } from './resolve-claim.ts'
 import type { ApiSnapshot } from './snapshot.ts'
 import { CSI_PLUGIN, uniquePodVolumeName, uniqueVolumeName } from './volume-names.ts'
 

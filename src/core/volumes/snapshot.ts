@@ -187,8 +187,6 @@ const staticPods = kept({
 
 export interface StaticPodsSnapshot extends ShapeOf<typeof staticPods> {}
 
-type NodeNameFrom = 'flag' | 'credential' | 'hostname'
-
 export type StopShownBy = 'unit' | 'lease' | 'heartbeat' | 'nothing'
 
 const kubelet = kept({
@@ -201,7 +199,7 @@ const kubelet = kept({
   stopShownBy: word<StopShownBy>(),
   /** The kubelet's own node name, and what shows it; absent: not known, or as its flags say (S1). */
   nodeName: text,
-  nodeNameFrom: word<NodeNameFrom>(),
+  nodeNameFrom: word<'flag' | 'credential' | 'hostname'>(),
   pid: number,
   /** The systemd unit that runs the kubelet, or would start it: `kubelet.service`, `k3s.service`; absent: not known. */
   unit: text,

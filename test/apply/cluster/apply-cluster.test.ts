@@ -1,17 +1,42 @@
 /** Applies over HTTPS, with an external attacher that is a process of its own. */
 import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { takeLeaseLock } from '../../../src/core/apply/cluster/lease-lock.ts'
+import {
+  type ApiObject,
+  ATTACHMENTS,
+  CLAIMS,
+  CSI_NODES,
+  LEASES,
+  NODES,
+  PODS,
+  type Resource,
+  VOLUMES,
+} from '../../../src/core/kube/api/objects.ts'
 import { ApiError } from '../../../src/core/kube/api-error.ts'
-import { ATTACHMENTS, type ApiObject, CLAIMS, CSI_NODES, LEASES, NODES, PODS, type Resource, VOLUMES } from '../../../src/core/kube/api/objects.ts'
 import type { KubeClient } from '../../../src/core/kube/kube-client.ts'
-import { type Applied, DRIVER, apply, attached, attachmentOf, base, beforeChange, changing, claimed, clientOf, controllerLease, node, planOf, pod } from './scene.ts'
 import { startAttacher } from '../../cluster/attacher.ts'
-import { type TestApiServer, startApiServer } from '../../helpers/api-server/start.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, rightsFor, rightsOf } from '../../helpers/api-server/users.ts'
 import { endOf } from '../../helpers/apply-plan.ts'
 import { operationsOf } from '../../helpers/cluster-plan.ts'
 import { failureOf } from '../../kube/connect.ts'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import {
+  type Applied,
+  apply,
+  attached,
+  attachmentOf,
+  base,
+  beforeChange,
+  changing,
+  claimed,
+  clientOf,
+  controllerLease,
+  DRIVER,
+  node,
+  planOf,
+  pod,
+} from './scene.ts'
 
 const GONE = { nodeGone: ['gone'] }
 

@@ -6,11 +6,6 @@
  * that come after it. At the end the cluster is read again, to report what is left to do.
  */
 
-import { ClusterRun, type ClusterRunOptions } from './cluster-run.ts'
-import { type LeaseLock, takeLeaseLock } from './lease-lock.ts'
-import { findAgain } from './recheck.ts'
-import { type Begun, execute, firstEntry, journalFor, refuseAll } from '../execute.ts'
-import type { Journal } from '../journal/write-journal.ts'
 import type { ClusterState } from '../../cluster/model/cluster-state.ts'
 import { type Looked as Before, changesBetween } from '../../cluster/model/controller-state.ts'
 import { planCluster } from '../../cluster/pass/plan-cluster.ts'
@@ -21,8 +16,13 @@ import { said } from '../../messages/said.ts'
 import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { type ApplyEvent, type ClusterApplyResult, isFulfilled, note } from '../../plan/events.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
-import { planId } from '../../plan/plan-id.ts'
 import type { Refusal } from '../../plan/plan.ts'
+import { planId } from '../../plan/plan-id.ts'
+import { type Begun, execute, firstEntry, journalFor, refuseAll } from '../execute.ts'
+import type { Journal } from '../journal/write-journal.ts'
+import { ClusterRun, type ClusterRunOptions } from './cluster-run.ts'
+import { type LeaseLock, takeLeaseLock } from './lease-lock.ts'
+import { findAgain } from './recheck.ts'
 
 /** A plan of a cluster: made just now, or read from a file. */
 type ReviewedClusterPlan = Pick<ClusterPlan, 'cluster' | 'createdAt' | 'volctlVersion' | 'operations' | 'refused'>

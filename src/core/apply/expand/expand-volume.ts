@@ -1,22 +1,28 @@
 /** A volume is expanded on this node, and its claim's status says so before and after (C96-C102, R455-R462). */
 
+import { present } from '../../base/text.ts'
+import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
+import type { ClaimStatusPatch } from '../../kube/writes.ts'
+import { codeOf, errorMessage, StepFailed } from '../../messages/errors.ts'
+import { said } from '../../messages/said.ts'
+import { GrpcError } from '../../rpc/grpc-status.ts'
+import { describeMount } from '../../rules/expected-mounts.ts'
+import { askCluster, type FoundDevice, unlessForbidden } from '../../rules/machine-facts.ts'
+import {
+  failedPatch,
+  finishedPatch,
+  inProgressPatch,
+  type NodeExpansion,
+  nodeExpansionWanted,
+} from '../../volumes/expansion.ts'
+import { parseQuantity } from '../../volumes/quantity.ts'
+import type { Step } from '../../volumes/steps.ts'
 import { callNode, wantedCsi } from '../csi/csi-call.ts'
 import { factsOf, readSecret } from '../csi/csi-objects.ts'
 import { expandRequest } from '../csi/csi-requests.ts'
 import { isOfDevice, lookAtSource } from '../disks/mount-device.ts'
 import { fileSystemOn } from '../disks/probe-device.ts'
-import { type StepContext, command, firstLineOf, resolvePath } from '../operation/step.ts'
-import { present } from '../../base/text.ts'
-import type { PersistentVolumeClaim } from '../../kube/api/objects.ts'
-import type { ClaimStatusPatch } from '../../kube/writes.ts'
-import { StepFailed, codeOf, errorMessage } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
-import { GrpcError } from '../../rpc/grpc-status.ts'
-import { describeMount } from '../../rules/expected-mounts.ts'
-import { type FoundDevice, askCluster, unlessForbidden } from '../../rules/machine-facts.ts'
-import { type NodeExpansion, failedPatch, finishedPatch, inProgressPatch, nodeExpansionWanted } from '../../volumes/expansion.ts'
-import { parseQuantity } from '../../volumes/quantity.ts'
-import type { Step } from '../../volumes/steps.ts'
+import { command, firstLineOf, resolvePath, type StepContext } from '../operation/step.ts'
 
 const NOTHING_ASKED = 'the claim no longer asks this node to expand the volume'
 

@@ -4,15 +4,13 @@
  */
 
 import { posix } from 'node:path'
-import { orWriteFailed } from '../operation/make-directory.ts'
-import { type StepContext, requireNone, requireRulesOf } from '../operation/step.ts'
 import { present } from '../../base/text.ts'
 import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/location.ts'
-import { type MountInfo, bringBack, isOnDisk, placeOf, whoMounted } from '../../linux/mount-table.ts'
+import { bringBack, isOnDisk, type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
 import { copiesOf } from '../../linux/propagation.ts'
 import { diskFailure } from '../../messages/disk-trouble.ts'
-import { StepDetached, StepFailed, StepTimedOut, errnoOf } from '../../messages/errors.ts'
+import { errnoOf, StepDetached, StepFailed, StepTimedOut } from '../../messages/errors.ts'
 import { said } from '../../messages/said.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
 import type { UmountHow } from '../../rules/host.ts'
@@ -21,6 +19,8 @@ import { type CommandResult, leftText } from '../../trust/programs.ts'
 import { describeHolders } from '../../users/find-holders.ts'
 import { STATE_FILES } from '../../volumes/registry.ts'
 import type { Step } from '../../volumes/steps.ts'
+import { orWriteFailed } from '../operation/make-directory.ts'
+import { requireNone, requireRulesOf, type StepContext } from '../operation/step.ts'
 
 const AFTER_FORCE_MS = 500
 

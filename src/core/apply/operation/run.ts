@@ -1,13 +1,27 @@
 /** The state of one apply, of a node or of a cluster: what each operation came to, said and written down, and why nothing more is started. */
 
-import type { Journal } from '../journal/write-journal.ts'
 import type { FailureCode } from '../../messages/codes.ts'
 import { diskTrouble } from '../../messages/disk-trouble.ts'
-import { OperationRefused, StepDetached, StepFailed, StepInterrupted, VolctlError, errnoOf } from '../../messages/errors.ts'
+import {
+  errnoOf,
+  OperationRefused,
+  StepDetached,
+  StepFailed,
+  StepInterrupted,
+  VolctlError,
+} from '../../messages/errors.ts'
 import { said, saidOfAny } from '../../messages/said.ts'
 import type { AnyOperation } from '../../plan/cluster-plan.ts'
-import { type ApplyEvent, type EventSubject, type Outcome, type OutcomeState, operationEvent, saidOf } from '../../plan/events.ts'
+import {
+  type ApplyEvent,
+  type EventSubject,
+  type Outcome,
+  type OutcomeState,
+  operationEvent,
+  saidOf,
+} from '../../plan/events.ts'
 import type { Operation } from '../../plan/plan.ts'
+import type { Journal } from '../journal/write-journal.ts'
 
 export interface AnyPlan<Op extends AnyOperation> {
   readonly operations: readonly Op[]

@@ -1,17 +1,17 @@
 /** One look at a node as a monitor sees it: ok, not ok or unknown, the three answers of a node-problem-detector plugin. Pure. */
 
 import { count, counted } from '../../base/text.ts'
-import { verdictsOf, wholeStatus } from '../status/node-status.ts'
-import type { StatusRow } from '../status/status.ts'
-import { type ProblemCode, causeOf } from '../../messages/codes.ts'
+import { causeOf, type ProblemCode } from '../../messages/codes.ts'
 import { OPERATIONS } from '../../plan/kinds.ts'
 import { podTexts, shownSubject } from '../../plan/names.ts'
 import type { Problem } from '../../plan/plan.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
 import { waitToSettle } from '../../rules/unread.ts'
 import { about, maybe } from '../../trust/json-schema.ts'
-import { type ShapeOf, integer, keyOf, list, matching, object, oneOf, text } from '../../trust/shape.ts'
+import { integer, keyOf, list, matching, object, oneOf, type ShapeOf, text } from '../../trust/shape.ts'
 import type { PodRef } from '../../volumes/finding.ts'
+import { verdictsOf, wholeStatus } from '../status/node-status.ts'
+import type { StatusRow } from '../status/status.ts'
 
 /** What is wrong, in the order of the line. Of a healthy node that is busy (pods come and go, the kubelet cleans up) there is none of it. */
 const NOUNS = {

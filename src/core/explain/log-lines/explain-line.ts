@@ -2,16 +2,16 @@
 
 import { shellWord, volctl } from '../../base/command.ts'
 import { alike } from '../../base/text.ts'
-import type { Explained } from '../explain.ts'
-import type { Explanation } from '../explanation.ts'
-import type { LogLine } from './log-line.ts'
-import { type SentenceView, saidBy } from './sentences.ts'
-import { type LineName, type NameKind, namesIn } from './take-names.ts'
-import { Ambiguous } from '../things.ts'
 import { VolctlError } from '../../messages/errors.ts'
 import { canonicalNodeName, hostnamesOf } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/api-lookup.ts'
 import type { NodeSnapshot, NodeState } from '../../volumes/snapshot.ts'
+import type { Explained } from '../explain.ts'
+import type { Explanation } from '../explanation.ts'
+import { Ambiguous } from '../things.ts'
+import type { LogLine } from './log-line.ts'
+import { type SentenceView, saidBy } from './sentences.ts'
+import { type LineName, type NameKind, namesIn } from './take-names.ts'
 
 /** What a name of the line is on this node. */
 export type NameView = Resolved['view']

@@ -6,14 +6,6 @@ import { ifAny, kernelTextIfAny, parentIn, processIds } from '../../trust/kernel
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'
 
-/** Sorted UIDs (S9). */
-interface PodsWithProcesses {
-  /** Of this node's pods. */
-  readonly podUids: readonly string[]
-  /** Of pods of kubelets that run in a pod or container of this node. */
-  readonly nestedUids: readonly string[]
-}
-
 export interface HostProcess {
   readonly pid: number
   readonly comm: string
@@ -61,8 +53,11 @@ export function scanProcesses(proc = '/proc') {
   return { pods: unitedPods(cgroups, [...bases]), ...found }
 }
 
-/** A pod that one process shows as this node's and another as nested counts as this node's. */
-function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): PodsWithProcesses {
+/**
+ * Sorted UIDs of this node's pods, and of pods of kubelets that run in a pod or container of this node (S9). A pod that one process shows
+ * as this node's and another as nested counts as this node's.
+ */
+function unitedPods(cgroups: Iterable<string>, bases: readonly string[]) {
   const all = Array.from(cgroups, (text) => podsOfCgroup(text, bases))
   const podUids = new Set(all.flatMap(({ own }) => own))
   const nestedUids = new Set(all.flatMap(({ nested }) => nested)).difference(podUids)

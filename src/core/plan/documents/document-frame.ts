@@ -1,16 +1,23 @@
 /** What volctl's own documents have in common when they are read: their bytes, what they say that they are, and one line for a defect. */
-import { type Stats, fstatSync } from 'node:fs'
+import { fstatSync, type Stats } from 'node:fs'
 import { Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
-import { VolctlError, type VolctlErrorOptions, closing, closingOnError, errorMessage, isMissing } from '../../messages/errors.ts'
+import {
+  closing,
+  closingOnError,
+  errorMessage,
+  isMissing,
+  VolctlError,
+  type VolctlErrorOptions,
+} from '../../messages/errors.ts'
 import { type Args, type Sentence, said } from '../../messages/said.ts'
 import { collect, gunzipped, isGzip } from '../../trust/bytes.ts'
 import { kindOf } from '../../trust/files.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../../trust/parse-json.ts'
-import { TooLarge, openData, readToLimit } from '../../trust/plain-files.ts'
+import { openData, readToLimit, TooLarge } from '../../trust/plain-files.ts'
 import { io } from '../../trust/run.ts'
 import { type Shape, ShapeError } from '../../trust/shape.ts'
 

@@ -42,7 +42,7 @@ export function describeCsiVolume(
 }
 
 /** @param mount a mount of the volume, which shows its device; undefined: the volume is not mounted */
-export function describeDevice(mount: MountInfo | undefined): Pick<VolumeRef, 'device'> {
+export function describeDevice(mount: MountInfo | undefined) {
   return mount === undefined ? {} : { device: `${mount.dev} ${mount.source}` }
 }
 
@@ -62,9 +62,7 @@ export function withGivenDevice(
 }
 
 /** S31: claim, name and access modes; empty for an inline volume. */
-export function describePersistentVolume(
-  volume: PersistentVolume | undefined,
-): Pick<VolumeRef, 'claim' | 'persistentVolume' | 'accessModes'> {
+export function describePersistentVolume(volume: PersistentVolume | undefined) {
   if (volume === undefined) return {}
   const { claimRef: claim, accessModes } = volume.spec
   return {

@@ -1,9 +1,9 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 
 import { said } from '../../messages/said.ts'
-import { type PlanContext, aboutWanted, podNameOf, startKubelet } from '../../rules/context.ts'
+import { aboutWanted, type PlanContext, podNameOf, startKubelet } from '../../rules/context.ts'
 import { stagedStateFile } from '../../volumes/csi.ts'
-import { type VolumeToMount, csiPlaces, podPathOf } from '../../volumes/desired-state.ts'
+import { csiPlaces, podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import type { Obstacle } from '../../volumes/finding.ts'
 import { mountOptions } from '../../volumes/mount-options.ts'
 import type { SetUpContext } from '../../volumes/plugin.ts'

@@ -3,9 +3,6 @@
 import { present } from '../../base/text.ts'
 import { type GlobalMount, globalUniqueName } from '../../facts/global-mounts.ts'
 import type { Draft } from '../../plan/draft.ts'
-import { describeDevice } from '../identity/volume-facts.ts'
-import { tearDown } from '../tear-down/tear-down.ts'
-import { LAST_POD_GONE, referencesTo } from './staged-parts.ts'
 import { type PlanContext, umountSteps } from '../../rules/context.ts'
 import { flexCall, flexSteps } from '../../rules/driver-call.ts'
 import { isLiving } from '../../rules/pods/pod-classes.ts'
@@ -15,6 +12,9 @@ import { baseName } from '../../volumes/on-disk/tree.ts'
 import { isDeviceOf, pluginNamed } from '../../volumes/registry.ts'
 import type { Step } from '../../volumes/steps.ts'
 import { escapeQualifiedName, uniqueVolumeName } from '../../volumes/volume-names.ts'
+import { describeDevice } from '../identity/volume-facts.ts'
+import { tearDown } from '../tear-down/tear-down.ts'
+import { LAST_POD_GONE, referencesTo } from './staged-parts.ts'
 
 export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
   const { plugin, name, path, layers, foreign, flex } = global

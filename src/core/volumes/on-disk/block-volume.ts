@@ -51,7 +51,7 @@ export interface BlockVolume {
 }
 
 /** A pod's map file, the mounts on it, and the loop devices that hold it open. @param path relative to the root directory */
-export function mapFileOf(inputs: ActualInputs, path: string): Pick<BlockMapping, 'mapFile' | 'mapLayers' | 'loops'> {
+export function mapFileOf(inputs: ActualInputs, path: string) {
   return {
     mapFile: existing(inputs, path),
     mapLayers: inputs.at(path),
