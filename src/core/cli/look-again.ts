@@ -3,7 +3,6 @@
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
 import { ExitStatus, Interrupted, SafetyRefusal, usageError, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import type { Decided } from '../reconcile/plan-node.ts'
@@ -90,7 +89,7 @@ export class EndlessLooks extends NodeLooks {
     try {
       return await this.look(late === undefined ? stop : AbortSignal.any([stop, late]))
     } catch (error) {
-      if (stop.aborted) throw new Interrupted(said('Interrupted.noLook'))
+      if (stop.aborted) throw new Interrupted()
       if (late?.aborted && before !== undefined && limitMs !== undefined) throw lateError(before.client.server, limitMs)
       throw error
     }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../messages/codes.ts'
 import { VolctlError, type VolctlErrorOptions } from '../messages/errors.ts'
-import { type Finding, type Sentence, said } from '../messages/said.ts'
+import { type Finding, said, saidOfAny } from '../messages/said.ts'
 import { parseJson } from '../trust/parse-json.ts'
 import { type Shape, ShapeError } from '../trust/shape.ts'
 import type { Answer } from './transport/transport.ts'
@@ -70,10 +70,10 @@ const HINTS: Readonly<Record<number, string>> = {
 export function errorFromAnswer({ status, headers, body }: Answer, server: string, request: string): ApiError {
   const given = parseStatus(body.toString('utf8'))
   const why = shortText(given?.message, 1000) ?? `${request} was answered with HTTP ${status}`
-  const finding = said(ANSWERS[status] ?? 'ApiFailed.answered', { server, why })
-  const reason = reasonOf(status, given, finding.code)
+  const code = CODES_OF_STATUS[status] ?? 'ApiFailed'
+  const reason = reasonOf(status, given, code)
   const [retryAfter] = [headers['retry-after']].flat()
-  return new ApiError(finding, {
+  return new ApiError(saidOfAny(code, 'answered', { server, why }), {
     status,
     reason,
     hint: HINTS[status] ?? hintOf(status, request, given !== undefined && reason !== 'NoSuchResource'),
@@ -102,12 +102,12 @@ function shortText(value: unknown, length: number): string | undefined {
   return value.length > length ? `${value.slice(0, length)}…` : value
 }
 
-const ANSWERS: Readonly<Record<number, Extract<Sentence, `${string}.answered`>>> = {
-  401: 'Unauthorized.answered',
-  403: 'Forbidden.answered',
-  404: 'NotFound.answered',
-  409: 'Conflict.answered',
-  504: 'ApiUnreachable.answered',
+const CODES_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  504: 'ApiUnreachable',
 }
 
 const STATUS_LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 10_000 }

@@ -11,7 +11,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { commandLine } from '../base/command.ts'
 import { diskFailure } from '../messages/disk-trouble.ts'
 import { closingOnError, errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { said, saidOfAny } from '../messages/said.ts'
 import {
   Entries,
   entryPath,
@@ -201,7 +201,7 @@ function removeEmpty({ at, where }: Entry): void {
     if (code === 'ENOENT') return
     // Replaced by a link, or filled again: the next plan judges what is there now.
     const isOther = code === 'ENOTDIR' || code === 'ENOTEMPTY' || code === 'EEXIST'
-    throw isOther ? diskFailure(where(), 'deleted', error, 'Swapped.notDone') : notDeleted(where(), error)
+    throw isOther ? diskFailure(where(), 'deleted', error, 'Swapped') : notDeleted(where(), error)
   }
 }
 
@@ -214,7 +214,7 @@ function notDeleted(path: string, cause: unknown): StepFailed {
   if (errnoOf(cause) === 'EPERM') {
     const words = `${commandLine('lsattr', '-d', path, posix.dirname(path))}; if nobody needs it, take that off (chattr -ia)`
     const why = ': it, or its directory, is immutable or append-only (EPERM)'
-    return new StepFailed(said('WriteFailed.notDone', { what: path, done: 'deleted', why }), {
+    return new StepFailed(saidOfAny('WriteFailed', 'notDone', { what: path, done: 'deleted', why }), {
       cause,
       hint: `See which: ${words}, then plan again.`,
     })

@@ -1,7 +1,8 @@
 /** Errors by which a disk, or the server of a file system, shows that it fails: what they mean, and what to do about them. */
 
+import type { OutcomeCode } from './codes.ts'
 import { codeOf, errnoOf, errorMessage, isMissing, StepFailed } from './errors.ts'
-import { said } from './said.ts'
+import { saidOfAny } from './said.ts'
 
 interface DiskTrouble {
   readonly meaning: string
@@ -63,13 +64,8 @@ export function unreadText(error: unknown): string {
  * @param what a path
  * @param done what could not be done with it
  */
-export function diskFailure(
-  what: string,
-  done: string,
-  cause: unknown,
-  sentence: 'WriteFailed.notDone' | 'Swapped.notDone' = 'WriteFailed.notDone',
-): StepFailed {
+export function diskFailure(what: string, done: string, cause: unknown, code: OutcomeCode = 'WriteFailed'): StepFailed {
   const trouble = diskTrouble(cause)
   const why = trouble === undefined ? ` (${codeOf(cause) ?? String(cause)})` : `: ${troubleText(cause)}`
-  return new StepFailed(said(sentence, { what, done, why }), { cause, hint: trouble?.hint })
+  return new StepFailed(saidOfAny(code, 'notDone', { what, done, why }), { cause, hint: trouble?.hint })
 }

@@ -4,20 +4,15 @@ import { codes } from './code-entry.ts'
 /** For a file that volctl never deletes; nor does anybody, while a process may be writing it (S37). */
 export const CLEAR_AWAY = 'Have its owner move the file away once nothing writes it; then plan again.'
 
-/** What the system refused to do with a path. */
-export const NOT_DONE = '{what} could not be {done}{why}'
-
 const FOREIGN = codes({ cause: 'foreign' })({
   ForeignMount: {
     says: {
       otherMount: "{what} is in mount {found}, not in the volume's mount {mountId}",
       unknown: 'the kernel does not show the mount of descriptor {fd}',
       expected: '{directory}: {found}, but {expected} is expected',
-      unplaced: 'the mount table does not show where {target} is',
       inTheWay: '{mount} is in the way',
       instead: '{mount} is there instead of {path}',
       expanded: '{target}: {mounted}, but {path} is to be expanded',
-      kept: '{failure}; left as it is: {mount}',
       unplanned: '{mount} was not there when the plan was made',
       deletesNone: '{path} is a mount point, and volctl never deletes the content of a mount',
       notStaged: 'CSI driver {driver} does not stage volumes, so the mount on {path} may not be its own',
@@ -94,7 +89,6 @@ const FOREIGN = codes({ cause: 'foreign' })({
   },
   Swapped: {
     says: {
-      notDone: NOT_DONE,
       changing: '{path} keeps changing while it is being deleted',
       link: '{path} leads to {real}: there is a link on the way',
       moved: 'a directory was moved while the walk was in it',

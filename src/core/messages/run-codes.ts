@@ -1,6 +1,5 @@
 /** How a command, an operation or an apply ends, what a person gave to it, and what could not be read, of the API server too. */
 import { codes } from './code-entry.ts'
-import { NOT_DONE } from './path-codes.ts'
 
 const ASKED = codes({ cause: 'asked' })({
   NotAsked: {
@@ -116,7 +115,6 @@ const ENDED = codes({ in: ['outcome', 'error'], cause: 'failed' })({
     says: {
       nothing: 'interrupted: nothing was changed',
       noOperation: 'interrupted: no operation was begun',
-      noLook: 'interrupted before the first look at the node',
       notStarted: 'not started: the apply was interrupted',
       walk: '{path}: interrupted after {count} files',
       ownership: '{path}: interrupted while it was given to a group{left}',
@@ -152,7 +150,6 @@ const ENDED = codes({ in: ['outcome', 'error'], cause: 'failed' })({
 const FAILED = codes({ in: ['outcome'], cause: 'failed' })({
   MountFailed: {
     says: {
-      unread: '{device} could not be read: {why}',
       mount: 'mount of {mount} failed: {why}',
     },
     means: 'mount failed, and left nothing behind',
@@ -165,11 +162,9 @@ const FAILED = codes({ in: ['outcome'], cause: 'failed' })({
   },
   WriteFailed: {
     says: {
-      notDone: NOT_DONE,
       walkEnded: 'the process that gives {path} to group {gid} ended early: {output}',
       type: '{path} is a {type}, not a file',
       noGroup: '{target}: no group is given',
-      table: 'the mount table does not show where {target} is',
       hostPath: 'hostPath {target} could not be created: {output}',
     },
     means: "a file, link or directory could not be written, removed, or given to the pod's fsGroup",
@@ -190,9 +185,6 @@ const FAILED = codes({ in: ['outcome'], cause: 'failed' })({
     rules: ['C119'],
   },
 })
-
-/** An answer other than 2xx, in the API server's own words if it gives some. */
-const ANSWERED = '{server}: {why}'
 
 const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
   OtherCluster: {
@@ -216,7 +208,6 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
   },
   ApiUnreachable: {
     says: {
-      answered: ANSWERED,
       late: 'The API server {server} did not give {what} within {seconds} s.',
       notReached: 'The API server {server} cannot be reached: {why}.',
     },
@@ -231,13 +222,11 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
       "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
   },
   Unauthorized: {
-    says: { answered: ANSWERED },
     means: 'the API server does not accept the credential',
     next: 'Log in again, or give another credential with --kubeconfig or --context.',
   },
   NotFound: {
     says: {
-      answered: ANSWERED,
       name: '"{what}" was not found on node {nodeName}; searched: {searched}',
       unread: '"{what}" was not found on node {nodeName}; searched: {searched}; not all {unread} could be read',
       number:
@@ -254,17 +243,13 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
     next: 'Check the name, the namespace and --context; volctl explain --help says what may be named.',
   },
   Conflict: {
-    says: {
-      answered: ANSWERED,
-      noVersion: '{name} was read without its resourceVersion',
-    },
+    says: '{name} was read without its resourceVersion',
     means: 'an object of the API was changed meanwhile',
     remedy: 'Plan again.',
     rules: ['S26'],
   },
   ApiFailed: {
     says: {
-      answered: ANSWERED,
       badAnswer: '{server}: the answer to {request} is {what}.',
       tooLarge: '{server}: the answer to {request} {why}.',
       field: '{server}: in the answer to {request}, {fault}.',
@@ -325,7 +310,6 @@ const UNREAD = codes({ cause: 'unread' })({
   ContentUnknown: {
     says: {
       why: '{pod} {reason}',
-      unread: '{object} could not be read: {why}',
     },
     in: ['blocked'],
     means: 'what fills the volume, or a secret or token that it needs, could not be read from the API',
@@ -382,7 +366,6 @@ const UNREAD = codes({ cause: 'unread' })({
   },
   Forbidden: {
     says: {
-      answered: ANSWERED,
       list: 'this credential may not list VolumeAttachments, so that it never shows {volumes} as detached',
       change: 'this credential may not {verb} VolumeAttachments',
     },
@@ -394,8 +377,7 @@ const UNREAD = codes({ cause: 'unread' })({
   ReadFailed: {
     says: {
       list: 'the list of {list} could not be read as a whole: nothing is {undone}',
-      object: '{object} could not be read: {message}',
-      unnamed: 'a read of the API failed, and the error names no object, so anything may be missing: {message}',
+      unnamed: 'a read of the API failed, and the error names no object, so anything may be missing: {why}',
       clock: 'the clock of the API server is not known: everything counts as just now',
       noNode: 'the cluster has no node',
       section: 'section {section} is missing; what it would show is unknown',

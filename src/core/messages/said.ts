@@ -47,8 +47,12 @@ function filled(text: string, args: Finding['args']): string {
   return text.replace(/\{(\w+)\}/g, (_, slot: string) => `${args?.[slot]}`)
 }
 
-/** Said of a failure with any code: that of a driver, of the kernel, of what failed first. */
+/** Said with any code: of what a driver, the kernel or the API server refuses, of what failed first, of what was not read. */
 export const OF_ANY_CODE = {
+  answered: '{server}: {why}',
+  notDone: '{what} could not be {done}{why}',
+  unread: '{object} could not be read: {why}',
+  unplaced: 'the mount table does not show where {target} is',
   call: '{driver}: {call} failed: {why}',
   openCall: '{driver}: {call} failed: {why}; the driver may still complete it',
   heldCall: '{driver}: {call} failed: {why}; held by {who}',

@@ -5,7 +5,7 @@ import type { Pod } from '../../kube/api/objects.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
 import { type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
 import { errnoOf, errorMessage, StepFailed } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { said, saidOfAny } from '../../messages/said.ts'
 import type { Cluster, TokenSource } from '../../node/api/node-objects.ts'
 import { contentVerdict, isEmptyDir } from '../../rules/content-in-use.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
@@ -157,7 +157,7 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<v
   if (mount === undefined || inTheWay !== undefined) {
     throw new StepFailed(
       inTheWay === undefined
-        ? said('ForeignMount.unplaced', { target: step.target })
+        ? saidOfAny('ForeignMount', 'unplaced', { target: step.target })
         : said('ForeignMount.inTheWay', { mount: describeMount(inTheWay) }),
       { hint: whoMounted(inTheWay?.mountPoint ?? step.target) },
     )

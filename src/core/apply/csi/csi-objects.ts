@@ -2,7 +2,7 @@
 
 import { withDeadline } from '../../linux/deadline.ts'
 import { errorMessage, StepFailed } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { said, saidOfAny } from '../../messages/said.ts'
 import type { Cluster } from '../../node/api/node-objects.ts'
 import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'
@@ -79,7 +79,7 @@ function asked<T>(run: StepContext, what: string, ask: (cluster: Cluster) => Pro
 }
 
 function unreadable(what: string, why: string, cause?: unknown): StepFailed {
-  return new StepFailed(said('ContentUnknown.unread', { object: what, why }), { cause })
+  return new StepFailed(saidOfAny('ContentUnknown', 'unread', { object: what, why }), { cause })
 }
 
 // What a driver, and the API, say right before a CSI volume is staged, published or expanded.

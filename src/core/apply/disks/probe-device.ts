@@ -2,7 +2,7 @@
 
 import { commandLine } from '../../base/command.ts'
 import { StepFailed } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { said, saidOfAny } from '../../messages/said.ts'
 import { CommandMissing } from '../../trust/programs.ts'
 import { command, firstLineOf, type StepContext } from '../operation/step.ts'
 
@@ -55,7 +55,7 @@ async function nothingOn(device: string, wanted: string, run: StepContext): Prom
 }
 
 function unreadable(device: string, why: string): StepFailed {
-  return new StepFailed(said('MountFailed.unread', { device, why }))
+  return new StepFailed(saidOfAny('MountFailed', 'unread', { object: device, why }))
 }
 
 /**

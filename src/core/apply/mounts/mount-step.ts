@@ -7,7 +7,7 @@ import type { Ownership, OwnershipChange } from '../../linux/ownership.ts'
 import { copiesOf } from '../../linux/propagation.ts'
 import type { Undo } from '../../linux/undo.ts'
 import { errorMessage, StepFailed, StepInterrupted, StepTimedOut } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { said, saidOfAny } from '../../messages/said.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { Step } from '../../volumes/steps.ts'
 import { command, firstLineOf, requireRulesOf, type StepContext } from '../operation/step.ts'
@@ -94,7 +94,7 @@ const ANOTHER_WAS_FIRST = /already mounted|mount point busy/
 
 /** Nothing was mounted there right before, so somebody else has mounted this meanwhile: it is left alone. */
 function notOurs({ target }: Step, layer: MountInfo, what: string): StepFailed {
-  return new StepFailed(said('ForeignMount.kept', { failure: what, mount: describeMount(layer) }), {
+  return new StepFailed(saidOfAny('ForeignMount', 'remains', { why: what, remains: describeMount(layer) }), {
     hint: whoMounted(target),
   })
 }
@@ -160,7 +160,7 @@ export async function setOwnership({ target, ownership }: Step, run: StepContext
 async function change(target: string, ownership: Ownership, run: StepContext): Promise<OwnershipChange> {
   const { around, context, host, signal, waiting } = run
   const mount = containingMount(around.table, target)
-  if (mount === undefined) throw new StepFailed(said('WriteFailed.table', { target }))
+  if (mount === undefined) throw new StepFailed(saidOfAny('WriteFailed', 'unplaced', { target }))
   const options = {
     mountId: mount.id,
     ownership,

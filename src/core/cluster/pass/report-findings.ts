@@ -11,7 +11,7 @@ import {
 import { compareText, count } from '../../base/text.ts'
 import { MANAGED, namespacedName } from '../../kube/api/names.ts'
 import { CODES } from '../../messages/codes.ts'
-import { said } from '../../messages/said.ts'
+import { said, saidOfAny } from '../../messages/said.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import { parseCsiUniqueName } from '../../volumes/volume-names.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
@@ -210,7 +210,7 @@ function reportReading(context: ClusterContext): void {
   }
   for (const { resource, namespace, name, message } of errors.slice(0, MOST_OF_A_KIND)) {
     const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
-    context.findings.incomplete(said('ReadFailed.object', { object: what, message }), { list: resource })
+    context.findings.incomplete(saidOfAny('ReadFailed', 'unread', { object: what, why: message }), { list: resource })
   }
   if (serverTime(state) === undefined) {
     const hint = 'Answers of an API server have a Date: look for a proxy that removes it.'

@@ -120,7 +120,7 @@ export function nodeCluster(asking: Asking) {
       version: Pick<AttachmentVersion, 'name' | 'uid'> & Partial<AttachmentVersion>,
     ): Promise<void> => {
       const { name, resourceVersion } = version
-      if (resourceVersion === undefined) throw new VolctlError(said('Conflict.noVersion', { name }))
+      if (resourceVersion === undefined) throw new VolctlError(said('Conflict', { name }))
       await deleteVolumeAttachment(client, { ...version, resourceVersion })
     },
     getVolumeAttachment: (name: string) => client.find(ATTACHMENTS, { name }),

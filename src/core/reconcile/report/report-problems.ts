@@ -5,7 +5,7 @@ import { alike, take } from '../../base/text.ts'
 import { uniqueNameOf } from '../../facts/row.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { bringBack, deadWords, type MountInfo } from '../../linux/mount-table.ts'
-import { said } from '../../messages/said.ts'
+import { said, saidOfAny } from '../../messages/said.ts'
 import { stopPod } from '../../plan/commands.ts'
 import { ON_NODE } from '../../plan/draft.ts'
 import { aboutWanted, type PlanContext, podNameOf, useCredential } from '../../rules/context.ts'
@@ -191,9 +191,9 @@ function reportReadErrors(context: PlanContext): void {
     const isContent = ['configmaps', 'secrets'].includes(failure.resource ?? '')
     if (failure.forbidden && isContent && !content?.length) continue
     if (isOfUnresolved(context.desired.unresolved, failure)) continue
-    const message = failure.text
+    const why = failure.text
     const finding =
-      object === undefined ? said('ReadFailed.unnamed', { message }) : said('ReadFailed.object', { object, message })
+      object === undefined ? said('ReadFailed.unnamed', { why }) : saidOfAny('ReadFailed', 'unread', { object, why })
     const severity = failure.forbidden ? 'info' : 'warning'
     context.findings.problem(severity, finding, ON_NODE, undefined, because)
   }
