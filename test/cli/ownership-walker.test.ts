@@ -55,9 +55,10 @@ it('is no flag beside others, and no command', async () => {
   expect(mode()).toBe('600')
 })
 
-it('says why a walk did not go on', async () => {
+it('says why a walk did not go on, and what that is about', async () => {
   const { stdout } = await ask({ ...request, mountId: mountId + 100_000 })
-  expect(JSON.parse(stdout)).toMatchObject({ failed: { code: 'ForeignMount' } })
+  const args = { what: path, found: mountId, mountId: mountId + 100_000 }
+  expect(JSON.parse(stdout)).toMatchObject({ failed: { code: 'ForeignMount', args } })
   expect(mode()).toBe('600')
 })
 
