@@ -178,7 +178,6 @@ const KUBELET = codes({ cause: 'kubelet' })({
     says: {
       undetermined: 'the state of the kubelet could not be determined: {error}',
       back: 'a kubelet runs again, or may start again, and the volumes of this node are its work',
-      lease: '{why}',
       running: 'the kubelet is running, and volctl leaves the volume to the kubelet',
       mayReturn: 'the kubelet may start at any moment',
       unknown: 'it is not known whether a kubelet runs',
@@ -220,7 +219,6 @@ const KUBELET = codes({ cause: 'kubelet' })({
       noUnit: 'the kubelet runs in no systemd unit',
       unknownUnit: 'systemd knows no unit {unit}',
       noTimer: 'no timer could be set that starts {unit} again: {why}',
-      why: '{why}',
       inactive: '{unit} is not active any more',
       noTime: 'no time is left to stop {unit}: the machine is slow now',
     },

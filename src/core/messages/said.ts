@@ -49,6 +49,7 @@ function filled(text: string, args: Finding['args']): string {
 
 /** Said with any code: of what a driver, the kernel or the API server refuses, of what failed first, of what was not read. */
 export const OF_ANY_CODE = {
+  why: '{why}',
   answered: '{server}: {why}',
   notDone: '{what} could not be {done}{why}',
   unread: '{object} could not be read: {why}',

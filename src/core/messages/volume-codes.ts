@@ -84,7 +84,6 @@ const ALIVE = codes({ cause: 'alive' })({
       again: 'a pod of this node wants {name} again',
       listed: 'pod {uid} is in the API',
       unfinished: 'pod {uid} is in the API and has not finished',
-      wants: 'a pod of this node wants {name}',
     },
     in: ['outcome'],
     means: 'the pod is in the API and has not ended, or a pod of this node wants the volume again',
@@ -343,7 +342,6 @@ const VOLUME = codes({ cause: 'volume' })({
       noDriver: 'CSIDriver {driver} does not exist, but inline volumes need it',
       lifecycle: 'CSIDriver {driver} does not list {kind} in its volumeLifecycleModes',
       emptyDir: 'emptyDir {specName}: {why}',
-      mountPath: '{why}',
     },
     in: ['blocked', 'error'],
     means:

@@ -3,12 +3,12 @@
 import { commandLine } from '../../base/command.ts'
 import { take } from '../../base/text.ts'
 import { SafetyRefusal } from '../../messages/errors.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said, saidOfAny } from '../../messages/said.ts'
+import { RUNTIME_COMM, unitsOf } from './scan-processes.ts'
+import { STARTERS, activeAmong, hasSystemd, unitProperties, unitStateIn, unitsIn } from './systemctl.ts'
 import { kernelTextIfAny, linkIfAny, processIds } from '../../trust/kernel.ts'
 import { holdersOf, listeners } from '../../trust/listeners.ts'
 import type { KubeletSnapshot } from '../../volumes/snapshot.ts'
-import { RUNTIME_COMM, unitsOf } from './scan-processes.ts'
-import { activeAmong, hasSystemd, STARTERS, unitProperties, unitStateIn, unitsIn } from './systemctl.ts'
 
 /** A process, for messages. */
 interface UnitProcess {
@@ -105,7 +105,7 @@ export function requireStoppable(unit: string | undefined, facts: UnitFacts | un
   const unstoppable = whyUnstoppable(facts)
   if (unstoppable === undefined) return facts
   const { why, remedy, command } = unstoppable
-  throw notStopped(said('KubeletNotStopped.why', { why }), `${remedy}: ${commandLine(...command)}`)
+  throw notStopped(saidOfAny('KubeletNotStopped', 'why', { why }), `${remedy}: ${commandLine(...command)}`)
 }
 
 /** Why --stop-kubelet is refused; undefined: it is not. */

@@ -7,14 +7,7 @@
 
 import { ownValue } from '../../base/collections.ts'
 import { giveHandle, volctl } from '../../base/command.ts'
-import {
-  type CsiIdentity,
-  type Identified,
-  identitiesInStatus,
-  identityOfObject,
-  identityOnRecord,
-  uniqueNameOf,
-} from '../../facts/row.ts'
+import { type CsiIdentity, type Identified, identitiesInStatus, identityOfObject, identityOnRecord, uniqueNameOf } from '../../facts/row.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
@@ -24,16 +17,9 @@ import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
 import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
 import type { BlockVolume } from '../../volumes/on-disk/block-volume.ts'
 import type { PodVolume } from '../../volumes/on-disk/pod-volumes.ts'
-import { driverOf, isOld, type StagedVolume, stagedShownBy, stagedUnder } from '../../volumes/on-disk/staged-volumes.ts'
+import { type StagedVolume, driverOf, isOld, stagedShownBy, stagedUnder } from '../../volumes/on-disk/staged-volumes.ts'
 import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
-import {
-  attachmentName,
-  CSI_PLUGIN,
-  csiGlobalDir,
-  inlineCsiHandle,
-  sha256Hex,
-  unescapeQualifiedName,
-} from '../../volumes/volume-names.ts'
+import { CSI_PLUGIN, attachmentName, csiGlobalDir, inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../volumes/volume-names.ts'
 
 /** Identity of a pod's file system volume. */
 export function identifyPodVolume(context: PlanContext, volume: PodVolume): Identified {
@@ -179,7 +165,7 @@ function givenForFileSystem(
     if (confirmed !== undefined) return identityOf(name, handle, driverOf(confirmed))
     const other = own.find((staged) => staged.layers.length > 0 && (named ?? driverOf(staged)) === driverOf(staged))
     const contradicts = other ?? same[0]
-    if (contradicts !== undefined) return notTheSame({ name, handle }, shown, contradicts)
+    if (contradicts !== undefined) return notTheSame(name, handle, shown, contradicts)
   }
   const staging = [...new Set(own.map(driverOf))].filter((driver) => named === undefined || driver === named)
   const [driver, ...others] = own.length === 0 ? [named] : staging
@@ -209,7 +195,7 @@ function contradicted(
 /** Only an inline volume of this very pod has such a handle (C32), and it is never staged; its driver serves inline volumes here. */
 function inlineIdentity(context: PlanContext, name: string, handle: string, shown: MountInfo | undefined): Identified {
   const [staged] = shown === undefined ? [] : stagedShownBy(context.staged, shown)
-  if (shown !== undefined && staged !== undefined) return notTheSame({ name, handle }, shown, staged)
+  if (shown !== undefined && staged !== undefined) return notTheSame(name, handle, shown, staged)
   const [driver, ...others] = inlineDrivers(context)
   if (driver !== undefined && others.length === 0) return { identity: { driver, handle, from: '--handle' } }
   const drivers = others.length === 0 ? 'no driver' : 'more than one driver'
@@ -263,19 +249,12 @@ function identityOf(name: string, handle: string, driver: string | undefined): I
 const UNLIKE =
   'Look up in the storage system which volume the device is; a handle that the device contradicts is never used.'
 
-interface Given {
-  readonly name: string
-  readonly handle: string
-}
-
-function notTheSame(
-  given: Given,
-  { mountPoint: path, dev, root }: MountInfo,
-  { dir, layers }: StagedVolume,
-): Identified {
+function notTheSame(name: string, handle: string, shown: MountInfo, { dir, layers }: StagedVolume): Identified {
+  const { mountPoint: path, dev, root } = shown
   const { dev: stagedDev, root: stagedRoot } = { ...layers.at(-1) }
+  const about = { name, handle, path, dev, root, dir, stagedDev, stagedRoot }
   return {
-    unconfirmed: said('IdentityUnconfirmed.otherDevice', { ...given, path, dev, root, dir, stagedDev, stagedRoot }),
+    unconfirmed: said('IdentityUnconfirmed.otherDevice', about),
     hint: UNLIKE,
   }
 }
