@@ -4,14 +4,14 @@ import { append, memoize } from '../base/collections.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import { type Finding, said } from '../messages/said.ts'
 import type { Operation } from '../plan/plan.ts'
-import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
-import type { MachineJudge } from './rule.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { isOutOfService } from '../volumes/node-affinity.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../volumes/pods.ts'
 import { type ControllerWanted, mayWant, wantedDevices } from '../volumes/populate.ts'
 import { isDeviceOf } from '../volumes/registry.ts'
 import { CSI_PLUGIN } from '../volumes/volume-names.ts'
+import type { MachineFacts, Verdict, Witness } from './machine-facts.ts'
+import type { MachineJudge } from './rule.ts'
 
 /** The pod must still be orphaned or finished. For an operation on a device, no pod may want the volume. */
 export const wantedAgain: MachineJudge = (facts) => {

@@ -1,25 +1,25 @@
 /** Fills a configMap, secret, downwardAPI or projected volume, updates its content (P46-P56; S23), or deletes that of a volume. */
 
 import { posix } from 'node:path'
-import { createFile, makeDirectory } from '../operation/make-directory.ts'
-import { type StepContext, requireNone } from '../operation/step.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import { cannotHang, containingMount } from '../../linux/location.ts'
 import { type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
-import { StepFailed, errnoOf, errorMessage } from '../../messages/errors.ts'
+import { errnoOf, errorMessage, StepFailed } from '../../messages/errors.ts'
 import { said, saidOfAny } from '../../messages/said.ts'
 import type { Cluster, TokenSource } from '../../node/api/node-objects.ts'
 import { contentVerdict, isEmptyDir } from '../../rules/content-in-use.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { Lookup } from '../../volumes/api-lookup.ts'
 import { contentObstacle } from '../../volumes/atomic-content.ts'
-import { type FreshObjects, contentBytes } from '../../volumes/content-bytes.ts'
+import { contentBytes, type FreshObjects } from '../../volumes/content-bytes.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import { needsNode } from '../../volumes/downward-api-value.ts'
 import { NoContent, nestedMountPoints, projections } from '../../volumes/payload-entries.ts'
 import { isMirrorPod, podLabel, podNamespace } from '../../volumes/pods.ts'
 import { mountsOver } from '../../volumes/registry.ts'
 import type { Step } from '../../volumes/steps.ts'
+import { createFile, makeDirectory } from '../operation/make-directory.ts'
+import { requireNone, type StepContext } from '../operation/step.ts'
 
 export async function writeContent({ target }: Step, run: StepContext): Promise<void> {
   const { wanted } = run.bringUp

@@ -1,12 +1,12 @@
 /** Whether a kubelet is there, and which pods run, right before an operation (S11, S26). */
 
-import type { ApplyContext } from './step.ts'
 import { withDeadline } from '../../linux/deadline.ts'
-import { CameBack, OperationRefused, errorMessage } from '../../messages/errors.ts'
+import { CameBack, errorMessage, OperationRefused } from '../../messages/errors.ts'
 import { said, saidOfAny } from '../../messages/said.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Witness } from '../../rules/machine-facts.ts'
 import type { KubeletSnapshot } from '../../volumes/snapshot.ts'
+import type { ApplyContext } from './step.ts'
 
 /** True if a kubelet is in charge of the node: it runs, or may start again (S11). */
 export function ownsNode({ running, mayReturn }: KubeletSnapshot): boolean {

@@ -45,14 +45,6 @@ const MARGIN_MS = 60_000
 /** A lease that is not renewed for this long is nobody's. */
 const STALE_MS = 120_000
 
-interface Readiness {
-  /** Status of the condition Ready, or Unknown in its place. */
-  readonly ready: string | undefined
-  readonly since?: string
-  /** Ready says True, and the kubelet has been silent since then. */
-  readonly isStale?: true
-}
-
 /** Of a Node that was deleted only the lease of its kubelet is left. */
 type Signs = Pick<ClusterNode, 'name' | 'ready' | 'leaseRenewTime' | 'leaseWrittenAt' | 'heartbeat'>
 
@@ -113,15 +105,20 @@ export class ClusterContext {
    * Is a node ready? Its Node says so, and kube-controller-manager corrects the word where the kubelet falls silent. Where that
    * controller is dead nobody does: a Node that was ready stays ready for ever, whatever becomes of its machine.
    */
-  readinessOf(node: ClusterNode): Readiness {
+  readinessOf(node: ClusterNode) {
     const { ready, readySince, leaseRenewTime } = node
-    const stated = { ready, since: readySince }
-    // Without the lease a heartbeat alone shows little: the status of a healthy node may be minutes old.
-    if (ready !== 'True' || this.isControllerAlive || leaseRenewTime === undefined) return stated
     const heard = newestOf(this.#signsOf(node))
     const time = timeOf(heard)
     const isSilent = time !== undefined && this.now - time > GRACE_MS && this.isSettled(heard)
-    return isSilent ? { ready: 'Unknown', since: heard, isStale: true } : stated
+    // Without the lease a heartbeat alone shows little: the status of a healthy node may be minutes old.
+    const isStale = ready === 'True' && !this.isControllerAlive && leaseRenewTime !== undefined && isSilent
+    return {
+      /** Status of the condition Ready, or Unknown in its place. */
+      ready: isStale ? 'Unknown' : ready,
+      since: isStale ? heard : readySince,
+      /** Ready says True, and the kubelet has been silent since then. */
+      isStale,
+    }
   }
 
   isReady(node: ClusterNode | undefined): boolean {
@@ -189,7 +186,7 @@ export class ClusterContext {
 }
 
 /** What is said of a node that does not count as ready. */
-export function notReadyText({ isStale }: Readiness): string {
+export function notReadyText({ isStale }: { readonly isStale: boolean }): string {
   return isStale ? 'has a silent kubelet' : 'is not ready'
 }
 

@@ -135,7 +135,7 @@ export class Rows {
   }
 
   #at(node: string, uniqueName: string): Row {
-    const ofNode = once(this.#byNode, node, () => new Map<string, Row>())
+    const ofNode = once(this.#byNode, node, () => new Map())
     return once(ofNode, uniqueName, () => {
       const lists = { pods: [], others: [], ended: [], attached: [] }
       const volume = this.known.get(uniqueName) ?? volumeCalled(uniqueName)

@@ -65,7 +65,7 @@ function nodeRecord({ metadata, spec, status }: Node): ClusterNode {
     resourceVersion: metadata.resourceVersion ?? '',
     managed: Object.hasOwn(metadata.annotations ?? {}, MANAGED),
     outOfService: isOutOfService({ spec }),
-    csi: { state: 'unknown' as const },
+    csi: { state: 'unknown' },
     createdAt: metadata.creationTimestamp ?? undefined,
     deletedAt: metadata.deletionTimestamp,
     ready: ready?.status,

@@ -4,11 +4,11 @@ import { commandLine } from '../../base/command.ts'
 import { take } from '../../base/text.ts'
 import { SafetyRefusal } from '../../messages/errors.ts'
 import { type Finding, said, saidOfAny } from '../../messages/said.ts'
-import { RUNTIME_COMM, unitsOf } from './scan-processes.ts'
-import { STARTERS, activeAmong, hasSystemd, unitProperties, unitStateIn, unitsIn } from './systemctl.ts'
 import { kernelTextIfAny, linkIfAny, processIds } from '../../trust/kernel.ts'
 import { holdersOf, listeners } from '../../trust/listeners.ts'
 import type { KubeletSnapshot } from '../../volumes/snapshot.ts'
+import { RUNTIME_COMM, unitsOf } from './scan-processes.ts'
+import { activeAmong, hasSystemd, STARTERS, unitProperties, unitStateIn, unitsIn } from './systemctl.ts'
 
 /** A process, for messages. */
 interface UnitProcess {

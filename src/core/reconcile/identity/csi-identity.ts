@@ -7,7 +7,14 @@
 
 import { ownValue } from '../../base/collections.ts'
 import { giveHandle, volctl } from '../../base/command.ts'
-import { type CsiIdentity, type Identified, identitiesInStatus, identityOfObject, identityOnRecord, uniqueNameOf } from '../../facts/row.ts'
+import {
+  type CsiIdentity,
+  type Identified,
+  identitiesInStatus,
+  identityOfObject,
+  identityOnRecord,
+  uniqueNameOf,
+} from '../../facts/row.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
@@ -17,9 +24,16 @@ import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
 import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'
 import type { BlockVolume } from '../../volumes/on-disk/block-volume.ts'
 import type { PodVolume } from '../../volumes/on-disk/pod-volumes.ts'
-import { type StagedVolume, driverOf, isOld, stagedShownBy, stagedUnder } from '../../volumes/on-disk/staged-volumes.ts'
+import { driverOf, isOld, type StagedVolume, stagedShownBy, stagedUnder } from '../../volumes/on-disk/staged-volumes.ts'
 import { otherThanOwnStaged } from '../../volumes/same-volume.ts'
-import { CSI_PLUGIN, attachmentName, csiGlobalDir, inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../volumes/volume-names.ts'
+import {
+  attachmentName,
+  CSI_PLUGIN,
+  csiGlobalDir,
+  inlineCsiHandle,
+  sha256Hex,
+  unescapeQualifiedName,
+} from '../../volumes/volume-names.ts'
 
 /** Identity of a pod's file system volume. */
 export function identifyPodVolume(context: PlanContext, volume: PodVolume): Identified {
