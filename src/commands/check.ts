@@ -1,4 +1,4 @@
-import { formatDuration } from '../core/base/time.ts'
+import { formatDuration } from '../core/base/text.ts'
 import { CHECK_FORMATS, checkFlags, type OutputFormat } from '../core/cli/flags.ts'
 import { loadNode, Reentered } from '../core/cli/live-node.ts'
 import { parseDuration, planOptions } from '../core/cli/options.ts'

@@ -1,4 +1,4 @@
-import { formatDuration } from '../core/base/time.ts'
+import { formatDuration } from '../core/base/text.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { type OutputFormat, waitFlags } from '../core/cli/flags.ts'
 import { judged } from '../core/cli/live-node.ts'

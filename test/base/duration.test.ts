@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatDuration } from '../../src/core/base/time.ts'
+import { formatDuration } from '../../src/core/base/text.ts'
 import { parseDuration } from '../../src/core/cli/options.ts'
 
 it.each([

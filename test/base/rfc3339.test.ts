@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { inSeconds, rfc3339 } from '../../src/core/base/time.ts'
+import { inSeconds, rfc3339 } from '../../src/core/base/text.ts'
 
 it('whole seconds, never before the moment', () => {
   expect(rfc3339(Date.UTC(2026, 10, 21, 12))).toBe('2026-11-21T12:00:00Z')

@@ -85,7 +85,7 @@ const MAY_COMPARE = new RegExp(
     'cluster/pass/detach-volumes',
     'explain/check/check-node',
     'explain/explain',
-    'plan/(?:name-faults|next-steps|plan-summary)',
+    'plan/(?:names|next-steps|plan-summary)',
   ].join('|')})\\.ts$`,
 )
 

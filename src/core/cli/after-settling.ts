@@ -1,5 +1,5 @@
 /** Waits for the settle time of a kubelet that has just stopped (S11): a runbook need not count it out. */
-import { formatDuration } from '../base/time.ts'
+import { formatDuration } from '../base/text.ts'
 import { pause } from '../linux/deadline.ts'
 import type { Plan } from '../plan/plan.ts'
 import { settledAt } from '../plan/plan-summary.ts'

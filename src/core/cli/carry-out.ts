@@ -9,7 +9,7 @@ import {
   type ClusterApplyResult,
   resultEvent,
 } from '../plan/events.ts'
-import type { Naming } from '../plan/name-faults.ts'
+import type { Naming } from '../plan/names.ts'
 import type { Given } from '../plan/next-steps.ts'
 import type { Plan, PlanOptions, Refusal } from '../plan/plan.ts'
 import { closing, eventLine } from '../views/apply-lines.ts'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { formatDuration } from '../base/time.ts'
+import { formatDuration } from '../base/text.ts'
 import { missingCapabilities } from '../linux/capabilities.ts'
 import { plainPath } from '../linux/paths.ts'
 import type { StandingObstacle } from '../linux/standing.ts'

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { splitPrefix } from '../explain/kinds.ts'
 import { isMissing, usageError } from '../messages/errors.ts'
-import type { Naming } from '../plan/name-faults.ts'
+import type { Naming } from '../plan/names.ts'
 import { callerPath } from '../trust/run.ts'
 import { manyArguments } from './flags.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { Command } from '@oclif/core'
-import { formatDuration } from '../base/time.ts'
+import { formatDuration } from '../base/text.ts'
 import { SafetyRefusal, usageError, VolctlError } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { environment, io, type OutputStream, thisRun } from '../trust/run.ts'

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
-import { rfc3339 } from '../base/time.ts'
+import { rfc3339 } from '../base/text.ts'
 import { obeyedTextIfAny } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import type { KubeletFlags } from './kubelet/kubelet-flags.ts'

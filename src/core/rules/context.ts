@@ -1,7 +1,7 @@
 /** What every phase of the pass reads, made once per plan: only its findings change afterwards; and what several phases say and do alike. */
 
 import { commandLine } from '../base/command.ts'
-import { rfc3339 } from '../base/time.ts'
+import { rfc3339 } from '../base/text.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { LedgerSources } from '../facts/row.ts'
 import { isSameMount, type MountInfo } from '../linux/mount-table.ts'

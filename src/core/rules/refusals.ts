@@ -1,7 +1,7 @@
 /** The safety rules that refuse a plan as a whole (S1, S29). */
 
 import { volctl } from '../base/command.ts'
-import { rfc3339 } from '../base/time.ts'
+import { rfc3339 } from '../base/text.ts'
 import { said } from '../messages/said.ts'
 import { canonicalNodeName, hostnamesOf, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import type { PlanInputs, Refusal } from '../plan/plan.ts'

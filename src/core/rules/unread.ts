@@ -1,7 +1,7 @@
 /** A directory or file that could not be read is unknown: it may have content or not (S3); and facts about one pod that phases share. */
 
 import { memoize } from '../base/collections.ts'
-import { rfc3339 } from '../base/time.ts'
+import { rfc3339 } from '../base/text.ts'
 import { mayBeGlobal } from '../facts/global-mounts.ts'
 import type { Pod } from '../kube/api/objects.ts'
 import { isWithin } from '../linux/paths.ts'

@@ -4,8 +4,7 @@
  */
 
 import { volctl } from '../base/command.ts'
-import { alike, present, take } from '../base/text.ts'
-import { inSeconds } from '../base/time.ts'
+import { alike, inSeconds, present, take } from '../base/text.ts'
 import type { CodeExplanation } from '../explain/explain-code.ts'
 import type { Explanation, Fact, HoldersView, PodView, ProcessView } from '../explain/explanation.ts'
 import { byWorst } from '../explain/verdict.ts'

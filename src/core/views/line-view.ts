@@ -5,8 +5,7 @@
  */
 
 import { volctl } from '../base/command.ts'
-import { present } from '../base/text.ts'
-import { inSeconds } from '../base/time.ts'
+import { inSeconds, present } from '../base/text.ts'
 import type { LineExplanation, NameView } from '../explain/log-lines/explain-line.ts'
 import type { SentenceView } from '../explain/log-lines/sentences.ts'
 import type { NameKind } from '../explain/log-lines/take-names.ts'

@@ -1,4 +1,4 @@
-import { formatDuration } from '../base/time.ts'
+import { formatDuration } from '../base/text.ts'
 import type { ApplyEvent } from '../plan/events.ts'
 import { isEnd } from './apply-lines.ts'
 import { Redrawn, type Terminal } from './redrawn.ts'

@@ -1,7 +1,7 @@
 /** The state of one apply of a cluster; and one operation: look, delete or create, look once more, wait for the external attacher. */
 
 import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
-import { formatDuration } from '../../base/time.ts'
+import { formatDuration } from '../../base/text.ts'
 import { clusterFacts } from '../../cluster/model/cluster-context.ts'
 import { type ClusterState, clusterObjects } from '../../cluster/model/cluster-state.ts'
 import { Rows } from '../../cluster/model/rows.ts'

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { rfc3339 } from '../../base/time.ts'
+import { rfc3339 } from '../../base/text.ts'
 import { timeOf } from '../../cluster/model/cluster-state.ts'
 import { LEASES, type Lease } from '../../kube/api/objects.ts'
 import { ApiError, orInstead, unlessRefused } from '../../kube/api-error.ts'

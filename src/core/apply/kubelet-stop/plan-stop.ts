@@ -1,6 +1,6 @@
 /** What a plan would be once the kubelet is stopped, and whether anything needs that (S35). Pure. */
 
-import { formatDuration } from '../../base/time.ts'
+import { formatDuration } from '../../base/text.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import { usageError } from '../../messages/errors.ts'
 import type { UnitFacts } from '../../node/kubelet/stoppable.ts'

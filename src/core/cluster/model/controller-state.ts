@@ -18,7 +18,7 @@
  * called controllers and attach nothing.
  */
 
-import { formatDuration } from '../../base/time.ts'
+import { formatDuration } from '../../base/text.ts'
 import type { ControllerState } from '../../plan/cluster-plan.ts'
 import { type ClusterState, heardAt, kubeletHeardAt, serverTime, timeOf } from './cluster-state.ts'
 

@@ -15,7 +15,7 @@ import {
   untaintOutOfService,
   volctl,
 } from '../../base/command.ts'
-import { rfc3339 } from '../../base/time.ts'
+import { rfc3339 } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { CODES, type Reason } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'

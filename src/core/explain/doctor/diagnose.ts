@@ -3,8 +3,7 @@
  * read, what could be is judged.
  */
 
-import { compareText, count, counted } from '../../base/text.ts'
-import { formatDuration, inSeconds } from '../../base/time.ts'
+import { compareText, count, counted, formatDuration, inSeconds } from '../../base/text.ts'
 import { NODE_USER } from '../../kube/api/names.ts'
 import { missingText } from '../../linux/capabilities.ts'
 import { CODES } from '../../messages/codes.ts'

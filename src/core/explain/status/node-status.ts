@@ -8,7 +8,7 @@
 
 import { compareText, counted } from '../../base/text.ts'
 import { isWithin } from '../../linux/paths.ts'
-import { type NameFault, type Naming, requireNamed } from '../../plan/name-faults.ts'
+import { type NameFault, type Naming, requireNamed } from '../../plan/names.ts'
 import { type Given, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'

@@ -1,7 +1,7 @@
 /** How far what is waited for is, by the rows of a status. Pure. */
 
 import { compareText, present } from '../../base/text.ts'
-import { type Naming, requireNamed } from '../../plan/name-faults.ts'
+import { type Naming, requireNamed } from '../../plan/names.ts'
 import type { Narrowing } from '../../reconcile/filter-operations.ts'
 import { unreadParts, unreadWithin } from '../../rules/unread.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'

@@ -1,9 +1,9 @@
 /** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
 
 import { said } from '../../messages/said.ts'
+import { whyNotManaged, whyTerminatedKept } from '../../node/kubelet/kubelet-flags.ts'
 import { ON_NODE } from '../../plan/draft.ts'
 import type { PlanContext } from '../../rules/context.ts'
-import { whyNotManaged, whyTerminatedKept } from '../../rules/pods/kubelet-mode.ts'
 import { kubeletVersion, TESTED_MINORS } from '../../volumes/kubelet-version.ts'
 import { volumesInStatus } from '../../volumes/node-affinity.ts'
 import { podName } from '../../volumes/pods.ts'

@@ -6,11 +6,11 @@
 import { compareText } from '../../base/text.ts'
 import type { Pod } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
+import { whyTerminatedKept } from '../../node/kubelet/kubelet-flags.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import type { PodRef } from '../../volumes/finding.ts'
 import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../volumes/pods.ts'
-import { whyTerminatedKept } from './kubelet-mode.ts'
 import type { StaticSources } from './static-sources.ts'
 import { knownPods, type Witnesses } from './witnesses.ts'
 

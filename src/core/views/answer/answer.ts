@@ -3,8 +3,7 @@
  * counts, and what to type next. Each part is left out where it is empty.
  */
 
-import { take } from '../../base/text.ts'
-import { formatDuration } from '../../base/time.ts'
+import { formatDuration, take } from '../../base/text.ts'
 import type { NextStep, Severity } from '../../plan/plan.ts'
 
 /** One line below a title; the labels of a part stand in a column. */
