@@ -69,7 +69,7 @@ function unidentifiedObstacle({ uses, inputs }: PlanContext, device: DeviceKind)
   const unidentified = uses.unidentified.find(({ mayBe }) => mayBeOne(mayBe, device))
   if (unidentified === undefined) return undefined
   const { pod, what } = unidentified
-  if (pod.why?.code === 'UnknownPodProcess') {
+  if (pod.why?.is === 'stranger') {
     return {
       ...said('UnknownPodProcess.volume', { uid: pod.uid }),
       hint: strangerHint(pod.uid),

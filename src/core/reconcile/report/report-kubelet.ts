@@ -36,7 +36,7 @@ export function reportNotManaged({ inputs, desired, staged, findings }: PlanCont
 export function reportTerminatedKept({ inputs, classes, findings }: PlanContext): void {
   const why = whyTerminatedKept(inputs.snapshot)
   if (why === undefined) return
-  const kept = classes.all.filter((pod) => pod.why?.code === 'TerminatedKept')
+  const kept = classes.all.filter((pod) => pod.why?.is === 'kept')
   const version = kubeletVersion(inputs.snapshot.api?.node)
   const ignored =
     version === undefined || version.minor < TESTED_MINORS.last

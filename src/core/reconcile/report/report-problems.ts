@@ -94,8 +94,8 @@ function reportFrozen({ inputs, witnesses, findings }: PlanContext, { uid, ref, 
   const about = { pod: uid, path: inputs.absolute(`pods/${uid}`), subject }
   const signs = witnesses.signsOfLife(uid).join(', ')
   const stranger = witnesses.isOnlyNested(uid) ? strangerHint(uid) : undefined
-  switch (why?.code) {
-    case 'PodGoneButRunning':
+  switch (why?.is) {
+    case 'runningUnlisted':
       findings.problem(
         'error',
         said('PodGoneButRunning', { name, signs }),
@@ -103,18 +103,18 @@ function reportFrozen({ inputs, witnesses, findings }: PlanContext, { uid, ref, 
         stranger ?? [STOP_POD, commandLine(...stopPod(uid))],
       )
       break
-    case 'UnknownPodProcess':
+    case 'stranger':
       findings.problem('error', said('UnknownPodProcess.nobody', { uid }), { pod: uid, subject }, strangerHint(uid))
       break
-    case 'PodStillRunning': {
+    case 'running': {
       const ending = pod === undefined ? 'is terminating' : endingOf(pod)
       findings.problem('info', said('PodStillRunning.ending', { name, ending, signs }), about, stranger)
       break
     }
-    case 'AlivenessUnknown':
+    case 'perhapsRunning':
       findings.incomplete('error', said('AlivenessUnknown.pod', { name, message: why.message }), about)
       break
-    case 'MayBeStatic':
+    case 'static':
       findings.problem('warning', said('MayBeStatic', { name, message: why.message }), about)
   }
 }

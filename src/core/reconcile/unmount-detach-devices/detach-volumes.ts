@@ -152,7 +152,7 @@ function waitFor(
       hint: `The driver's external-attacher has to finish the deletion; what it last said: ${kubectl('describe', 'volumeattachment', name)}`,
     }
   }
-  if (user?.why?.code === 'TerminatedKept') {
+  if (user?.why?.is === 'kept') {
     return {
       ...said('TerminatedKept.has', { uid: user.uid, message: user.why.message }),
       hint: 'Delete the pod, or remove that setting; then plan again.',

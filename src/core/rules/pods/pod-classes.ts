@@ -32,9 +32,22 @@ export interface PodClass {
 
 /** Why a pod is Frozen; the message continues the pod's name. */
 interface WhyFrozen {
+  readonly is: keyof typeof FROZEN
   readonly code: ProblemCode
   readonly message: string
 }
+
+/** What keeps a pod from being touched, and the code of it. */
+const FROZEN = {
+  unseen: 'ReadFailed',
+  unlisted: 'PodListIncomplete',
+  static: 'MayBeStatic',
+  stranger: 'UnknownPodProcess',
+  running: 'PodStillRunning',
+  runningUnlisted: 'PodGoneButRunning',
+  perhapsRunning: 'AlivenessUnknown',
+  kept: 'TerminatedKept',
+} as const satisfies Readonly<Record<string, ProblemCode>>
 
 /** Desired and Frozen pods keep the volumes that they have (S5). */
 export function isLiving(pod: PodClass): boolean {
@@ -83,46 +96,40 @@ export function classifyPods(
   const listedVerdict = (uid: string, pod: Pod, alive: boolean): Verdict => {
     if (isMirrorPod(pod) && !statics.mayRun(pod)) {
       if (alive)
-        return frozen(
-          'PodStillRunning',
-          'its manifest was removed, but a sandbox, container or process of it still runs',
-        )
+        return frozen('running', 'its manifest was removed, but a sandbox, container or process of it still runs')
       // S10: protected as long as the mirror pod exists, which only the kubelet deletes (O27).
-      return frozen('MayBeStatic', 'its manifest was removed, but its mirror pod is still in the API')
+      return frozen('static', 'its manifest was removed, but its mirror pod is still in the API')
     }
     // The kubelet creates a deleted mirror pod again: only its phase says whether the static pod has ended (R220).
     const ending = isTerminalPhase(pod) || (isTerminating(pod) && !isMirrorPod(pod))
     if (!ending) return 'Desired'
-    if (unseen !== undefined) return frozen('ReadFailed', unseen)
-    if (alive)
-      return frozen('PodStillRunning', `it ${endingOf(pod)}, but a sandbox, container or process of it still runs`)
+    if (unseen !== undefined) return frozen('unseen', unseen)
+    if (alive) return frozen('running', `it ${endingOf(pod)}, but a sandbox, container or process of it still runs`)
     const blind = witnesses.blindFor(uid)
-    if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+    if (blind !== undefined) return frozen('perhapsRunning', blind)
     const keepers = whyTerminatedKept(snapshot)
-    return keepers === undefined
-      ? 'Finished'
-      : frozen('TerminatedKept', `it has ended, and its volumes are kept (${keepers})`)
+    return keepers === undefined ? 'Finished' : frozen('kept', `it has ended, and its volumes are kept (${keepers})`)
   }
 
   const unlistedVerdict = (ref: PodRef, alive: boolean): Verdict => {
     const { uid } = ref
-    if (unseen !== undefined) return frozen('ReadFailed', unseen)
-    if (!listComplete) return frozen('PodListIncomplete', 'the list of pods may be incomplete')
-    if (shielded.has(uid)) return frozen('MayBeStatic', 'a mirror pod has this UID')
+    if (unseen !== undefined) return frozen('unseen', unseen)
+    if (!listComplete) return frozen('unlisted', 'the list of pods may be incomplete')
+    if (shielded.has(uid)) return frozen('static', 'a mirror pod has this UID')
     if (alive && !knownPods(inputs).has(uid))
-      return frozen('UnknownPodProcess', 'a process is in its cgroup, but nothing else on this node knows the pod')
+      return frozen('stranger', 'a process is in its cgroup, but nothing else on this node knows the pod')
     // Nobody deleted a static pod whose mirror pod is missing: it is meant to run (R230).
     const running = alive ? statics.mayRunAs(ref) : undefined
-    if (running !== undefined) return frozen('MayBeStatic', running)
+    if (running !== undefined) return frozen('static', running)
     if (alive)
       return frozen(
-        'PodGoneButRunning',
+        'runningUnlisted',
         'it was deleted from the API, but a sandbox, container or process of it still runs',
       )
     const blind = witnesses.blindFor(uid)
-    if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+    if (blind !== undefined) return frozen('perhapsRunning', blind)
     const owner = statics.mayOwn(uid)
-    return owner === undefined ? 'Gone' : frozen('MayBeStatic', owner)
+    return owner === undefined ? 'Gone' : frozen('static', owner)
   }
 
   const classOf = (uid: string): PodClass => {
@@ -145,8 +152,8 @@ export function classifyPods(
 
 type Verdict = Exclude<PodClassName, 'Frozen'> | WhyFrozen
 
-function frozen(code: ProblemCode, message: string): WhyFrozen {
-  return { code, message }
+function frozen(is: WhyFrozen['is'], message: string): WhyFrozen {
+  return { is, code: FROZEN[is], message }
 }
 
 /** How a pod that is ending does so, in words: in a terminal phase it may never have been deleted (R209). */

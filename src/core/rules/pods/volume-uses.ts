@@ -98,7 +98,7 @@ export function volumeUses(ledger: Ledger, classes: PodClasses) {
     if (uniqueName !== undefined) noteHad(uniqueName)
     const isWanted = wanted.has(`${pod.uid}/${what === undefined ? '' : `${plugin}/`}${name}`)
     // Containers of a pod that the API does not list keep a volume even after the kubelet has emptied its directory (O2).
-    const mayRun = pod.pod === undefined && (pod.alive || pod.why?.code === 'AlivenessUnknown')
+    const mayRun = pod.pod === undefined && (pod.alive || pod.why?.is === 'perhapsRunning')
     if (plugin !== CSI_PLUGIN || isWanted || !(setUp || mayRun)) return
     // The directory's name proves nothing (S17): it is reason enough to count the volume as used, but not to count any other volume as
     // free.
