@@ -196,7 +196,7 @@ export class FakeHost implements Host {
 
   async changeOwnership(path: string, { ownership }: ChangeOwnershipOptions, _apart?: Apart): Promise<OwnershipChange> {
     this.log.push(`changeOwnership ${ownership.gid} ${path}`)
-    return { entries: 1, skipped: false, failed: 0, mounts: [] }
+    return { entries: 1, failed: 0, mounts: [] }
   }
 
   async writeAtomically(path: string, _content: AtomicContent): Promise<void> {

@@ -1,13 +1,13 @@
 /** Gives a volume to a group: which bits fsGroup sets, when the walk can be skipped, and the walk (P31, P32). */
 
-import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
-import { diskFailure } from '../messages/disk-trouble.ts'
-import { errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
-import { markEntry } from '../trust/plain-files.ts'
-import { count, flag, object, oneOf, path, type ShapeOf, scalar } from '../trust/shape.ts'
+import { type Stats, chmodSync, chownSync, closeSync, fstatSync } from 'node:fs'
 import { type Visits, walkDown } from './delete-content.ts'
 import { asDirectory } from './descriptors.ts'
+import { diskFailure } from '../messages/disk-trouble.ts'
+import { StepFailed, StepInterrupted, errnoOf } from '../messages/errors.ts'
+import { said } from '../messages/said.ts'
+import { markEntry } from '../trust/plain-files.ts'
+import { type ShapeOf, count, flag, object, oneOf, path, scalar } from '../trust/shape.ts'
 
 const PERMISSIONS = 0o7777
 const SETGID = 0o2000
@@ -65,9 +65,8 @@ export interface ChangeOwnershipOptions {
 }
 
 export interface OwnershipChange {
+  /** None: the root directory already has the right group and mode, and the policy OnRootMismatch relies on it. */
   readonly entries: number
-  /** The root directory already has the right group and mode, and the policy OnRootMismatch relies on it. */
-  readonly skipped: boolean
   /** Entries whose group or mode the file system did not change (P31: that is no failure). */
   readonly failed: number
   /** Entries that were left alone because another mount is on them. */
@@ -103,7 +102,7 @@ export async function changeOwnership(
 ): Promise<OwnershipChange> {
   const { gid, readOnly } = ownership
   const mounts: string[] = []
-  let [entries, failed, skipped] = [0, 0, false]
+  let [entries, failed] = [0, 0]
   const modeFor = (entry: Stats): number => ownedMode(entry.mode, entry.isDirectory(), readOnly)
   const isRight = (entry: Stats): boolean =>
     entry.gid === gid && (entry.isSymbolicLink() || modeFor(entry) === (entry.mode & PERMISSIONS))
@@ -141,10 +140,7 @@ export async function changeOwnership(
     }
   }
   await walkDown(path, mountId, {
-    begin: (top) => {
-      skipped = isSkipped(fstatSync(top.fd), ownership)
-      return !skipped
-    },
+    begin: (top) => !isSkipped(fstatSync(top.fd), ownership),
     visit,
     leave: ({ fd }) => change(fd, fstatSync(fd)),
     signal,
@@ -153,7 +149,7 @@ export async function changeOwnership(
         hint: 'Plan again: the next apply changes the remaining files.',
       }),
   })
-  return { entries, skipped, failed, mounts }
+  return { entries, failed, mounts }
 }
 
 /** Errors of single entries do not fail the step (P31): the file system may not support groups. */
