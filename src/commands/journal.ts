@@ -24,8 +24,8 @@ export default class Journal extends VolctlCommand {
     const { flags } = await this.parse(Journal)
     if (flags.journal === undefined) await requireNodeHere(nodeChoice({}))
     const directory = journalDirectory(flags.journal) ?? places()?.journalDir ?? DEFAULT_JOURNAL_DIR
-    const told = readJournal(directory, parseCount(flags.last ?? DEFAULTS.last, '--last', 0), flags.plan)
-    const document = { apiVersion: 'volctl.io/v1', kind: 'Journal', ...told }
-    await this.answer(document, flags.output, ({ paint }) => renderJournal(told, paint))
+    const past = readJournal(directory, parseCount(flags.last ?? DEFAULTS.last, '--last', 0), flags.plan)
+    const document = { apiVersion: 'volctl.io/v1', kind: 'Journal', ...past }
+    await this.answer(document, flags.output, ({ paint }) => renderJournal(past, paint))
   }
 }

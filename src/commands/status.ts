@@ -39,13 +39,13 @@ export default class Status extends VolctlCommand {
     const whole = wholeOf(options)
     if (flags.watch) {
       return await watchNode(flags, this, whole, (decided, screen) => {
-        const told = statusAndPlan(decided, options, flags, given)
-        return { plan: told.plan, text: renderStatus(told, screen, { all }) }
+        const answered = statusAndPlan(decided, options, flags, given)
+        return { plan: answered.plan, text: renderStatus(answered, screen, { all }) }
       })
     }
     const { decided } = await loadNode(flags, this.detail, whole)
-    const told = statusAndPlan(decided, options, flags, given)
-    const { status } = told
+    const answered = statusAndPlan(decided, options, flags, given)
+    const { status } = answered
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
@@ -53,7 +53,7 @@ export default class Status extends VolctlCommand {
     await this.answer(
       status,
       flags.output,
-      (screen) => renderStatus(told, screen, { all, place }),
+      (screen) => renderStatus(answered, screen, { all, place }),
       namesOfRows(shownRows(status.rows, all)),
     )
     requireUnrefused(status)

@@ -112,9 +112,9 @@ export default class Wait extends VolctlCommand {
     const uids = targets.flatMap(({ pods }) => [...(pods ?? [])])
     const given = givenBy({ ...flags, pod: uids, namespace: undefined }, options.settleMs)
     const own = whole.all.filter((row) => rows.has(row))
-    const told = statusOf(whole, own, given)
+    const answered = statusOf(whole, own, given)
     const all = rows.size < whole.all.length
-    await this.answer(told.status, flags.output, (screen) => renderStatus(told, screen, { all }))
+    await this.answer(answered.status, flags.output, (screen) => renderStatus(answered, screen, { all }))
   }
 }
 

@@ -1,6 +1,8 @@
 /** The built volctl as the walker that it starts itself for file systems that may not answer. */
-import { execa } from 'execa'
+
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { execa } from 'execa'
+import { expect, it } from 'vitest'
 import { containingMount } from '../../src/core/linux/location.ts'
 import { ownCommand } from '../../src/core/linux/own-child.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
@@ -8,7 +10,6 @@ import { changeOwnershipApart } from '../../src/core/node/ownership-apart.ts'
 import { thisRun, within } from '../../src/core/trust/run.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
-import { expect, it } from 'vitest'
 
 const LAUNCHER = new URL('../../dist/launch.cjs', import.meta.url).pathname
 const WORD = ownCommand('ownership-walker').at(-1) ?? ''

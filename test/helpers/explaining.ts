@@ -5,7 +5,7 @@ import { type Explained, explainer as ofDecided } from '../../src/core/explain/e
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { statusAndPlan, wholeOf } from '../../src/core/explain/status/node-status.ts'
 import type { Status } from '../../src/core/explain/status/status.ts'
-import type { Given } from '../../src/core/plan/next-steps.ts'
+import type { AdviceContext } from '../../src/core/plan/next-steps.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { answerOf } from '../../src/core/views/answer/make-answer.ts'
@@ -14,11 +14,11 @@ import { explanationDefects } from './closed-schema.ts'
 import type { NodeBuilder } from './node-builder.ts'
 import { planOptions } from './plan-options.ts'
 
-export function explainer(state: NodeState, options: PlanOptions, given?: Given): (what: string) => Explained {
+export function explainer(state: NodeState, options: PlanOptions, given?: AdviceContext): (what: string) => Explained {
   return ofDecided(decideNode(state, options), given ?? { applyFlags: [], settleMs: options.settleMs })
 }
 
-export function explain(state: NodeState, options: PlanOptions, what: string, given?: Given): Explained {
+export function explain(state: NodeState, options: PlanOptions, what: string, given?: AdviceContext): Explained {
   return explainer(state, options, given)(what)
 }
 

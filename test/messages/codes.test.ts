@@ -16,7 +16,9 @@ import { OperationRefused, SafetyRefusal, StepFailed, VolctlError } from '../../
 import { OF_ANY_CODE, said } from '../../src/core/messages/said.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => !/^src\/core\/messages\/(?!errors|disk-trouble)/.test(file))
+const files = globSync('src/**/*.ts', { cwd: ROOT }).filter(
+  (file) => !/^src\/core\/messages\/(?!errors|disk-trouble)/.test(file),
+)
 const sources = files.map((file) => readFileSync(join(ROOT, file), 'utf8'))
 
 describe('each code of the catalogue', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { CODES, type ProblemCode } from '../../src/core/messages/codes.ts'
 import { podTextIn } from '../../src/core/plan/names.ts'
-import { type Given as Advised, endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
+import { type AdviceContext as Advised, endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
 import { namedPart, partOf } from '../../src/core/plan/part-of-plan.ts'
 import type { NextStep, Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import type { Answer } from '../../src/core/views/answer/answer.ts'

@@ -10,7 +10,7 @@ import {
   resultEvent,
 } from '../plan/events.ts'
 import type { Naming } from '../plan/names.ts'
-import type { Given } from '../plan/next-steps.ts'
+import type { AdviceContext } from '../plan/next-steps.ts'
 import type { Plan, PlanOptions, Refusal } from '../plan/plan.ts'
 import { closing, eventLine } from '../views/apply-lines.ts'
 import { Progress } from '../views/progress.ts'
@@ -79,7 +79,7 @@ interface CarryingOut<Result> {
   readonly stepOf: (event: ApplyEvent) => string
   readonly apply: (onEvent: (event: ApplyEvent) => void) => Promise<Result>
   /** What is advised at the end. */
-  readonly given: Given
+  readonly given: AdviceContext
 }
 
 /** @throws SafetyRefusal of an apply that is refused as a whole, after it was printed */

@@ -1,6 +1,6 @@
 import { readJournal } from '../apply/journal/read-journal.ts'
 import { DEFAULT_JOURNAL_DIR } from '../node/read-lazily-detached.ts'
-import type { Given } from '../plan/next-steps.ts'
+import type { AdviceContext } from '../plan/next-steps.ts'
 import { programName } from '../trust/own-program.ts'
 import { apiFlags, clusterFlags, placeFlags, planFlags } from './flags.ts'
 
@@ -24,7 +24,7 @@ function typedAgain(flags: Flags, names: readonly string[]): string[] {
 const MOST_BYTES = 8 * 1024 * 1024
 
 /** What the last apply here began and did not do; nothing where its journal cannot be read. */
-function lastFailed(directory: unknown): Given['failed'] {
+function lastFailed(directory: unknown): AdviceContext['failed'] {
   try {
     const place = typeof directory === 'string' ? directory : DEFAULT_JOURNAL_DIR
     const { applies } = readJournal(place, 1, '', MOST_BYTES)
@@ -42,9 +42,9 @@ function lastFailed(directory: unknown): Given['failed'] {
  * @param flags that narrow it, in the words that apply takes
  * @param words that an apply needs besides
  */
-export function givenBy(flags: Flags, settleMs: number, words: readonly string[] = []): Given {
+export function givenBy(flags: Flags, settleMs: number, words: readonly string[] = []): AdviceContext {
   const { snapshot } = flags
-  let failed: Given['failed']
+  let failed: AdviceContext['failed']
   return {
     program: programName(),
     applyFlags: [...typedAgain(flags, AGAIN), ...words],

@@ -11,7 +11,7 @@ import type { Scope } from '../facts/scope.ts'
 import { namespacedName } from '../kube/api/names.ts'
 import { undeletedRoot } from '../linux/paths.ts'
 import { stopPod } from '../plan/commands.ts'
-import { type Given, withAdvice } from '../plan/next-steps.ts'
+import { type AdviceContext, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
 import type { NextStep, Operation, Plan } from '../plan/plan.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
@@ -45,7 +45,7 @@ export interface Explained extends Held {
  * @param given what commands that are proposed are made of
  * @returns asks what a name, kind/name, a UID, an absolute path, or a device is; throws VolctlError NotFound, AmbiguousName
  */
-export function explainer(decided: Decided, given: Given) {
+export function explainer(decided: Decided, given: AdviceContext) {
   const { context } = decided
   const ask = asker(context)
   return (what: string): Explained => {
@@ -56,7 +56,13 @@ export function explainer(decided: Decided, given: Given) {
   }
 }
 
-function explanationOf(decided: Decided, what: string, asked: Asked, concern: Concern, given: Given): Explanation {
+function explanationOf(
+  decided: Decided,
+  what: string,
+  asked: Asked,
+  concern: Concern,
+  given: AdviceContext,
+): Explanation {
   const { context } = decided
   const { pods: uids, driver: own } = asked.scope
   const pods = uids.flatMap((uid) => context.classes.of(uid) ?? [])
@@ -163,7 +169,7 @@ function contentOf({ steps, deletes, pod, expects = [] }: Operation): Held['cont
   return [...new Set([...emptied, ...ending])].map((path) => ({ path, going, podUid: pod?.uid }))
 }
 
-function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given): Plan {
+function narrowedPlan({ plan, context }: Decided, concern: Concern, given: AdviceContext): Plan {
   const { operations, waiting, problems } = concern
   const before = predecessors(plan.operations, operations)
   const part = partOf(plan, new Set<object>([...before, ...operations, ...waiting, ...problems]), 0)
@@ -177,7 +183,11 @@ function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Given
 }
 
 /** With a kubelet that runs the driver's pod by name; else what comes next on the node. */
-function nextOfDriver({ plan, context }: Decided, { chain, steps }: JudgedDriver, given: Given): readonly NextStep[] {
+function nextOfDriver(
+  { plan, context }: Decided,
+  { chain, steps }: JudgedDriver,
+  given: AdviceContext,
+): readonly NextStep[] {
   const isUp = context.kubelet.state === 'running'
   if (isUp && chain[0]?.pod !== undefined) return steps
   const { next = [] } = withAdvice(plan, given).summary

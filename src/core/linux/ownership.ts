@@ -1,13 +1,13 @@
 /** Gives a volume to a group: which bits fsGroup sets, when the walk can be skipped, and the walk (P31, P32). */
 
-import { type Stats, chmodSync, chownSync, closeSync, fstatSync } from 'node:fs'
-import { type Visits, walkDown } from './delete-content.ts'
-import { asDirectory } from './descriptors.ts'
+import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
 import { diskFailure } from '../messages/disk-trouble.ts'
-import { StepFailed, StepInterrupted, errnoOf } from '../messages/errors.ts'
+import { errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
 import { markEntry } from '../trust/plain-files.ts'
-import { type ShapeOf, count, flag, object, oneOf, path, scalar } from '../trust/shape.ts'
+import { count, flag, object, oneOf, path, type ShapeOf, scalar } from '../trust/shape.ts'
+import { type Visits, walkDown } from './delete-content.ts'
+import { asDirectory } from './descriptors.ts'
 
 const PERMISSIONS = 0o7777
 const SETGID = 0o2000

@@ -155,7 +155,7 @@ export class Findings extends AnyFindings<Draft, Waiting, Problem> {
   }
 
   /** True if there is an operation on this path, or a problem. */
-  isTold(path: string): boolean {
+  isReported(path: string): boolean {
     return this.on(path).length > 0 || this.#wrongPaths.has(path)
   }
 

@@ -7,7 +7,7 @@ import { type CommandContext, type Step, stopPod, typed } from './commands.ts'
 import type { Operation, Plan, Refusal, Waiting } from './plan.ts'
 import { isForgotten, liftingFlag, readyText, settledAt } from './plan-summary.ts'
 
-export interface Given extends CommandContext {
+export interface AdviceContext extends CommandContext {
   readonly settleMs: number
   /** What the last apply did not do (the journal has it): it is not advised again without a word. */
   readonly failed?: readonly (Pick<Operation, 'kind' | 'pod'> & {
@@ -19,19 +19,19 @@ export interface Given extends CommandContext {
 }
 
 /** The plan with the next steps for a person. */
-export function withAdvice<T extends Plan>(plan: T, given: Given): T {
+export function withAdvice<T extends Plan>(plan: T, given: AdviceContext): T {
   const steps = nextSteps(plan, given).filter(({ argv }) => plan.refused !== undefined || !isAskedAgain(argv, given))
   const next = steps.map((step) => typed(step, given, plan.node))
   return { ...plan, summary: { ...plan.summary, ...(next.length > 0 && { next }) } }
 }
 
 /** What the driver of a thing is, is another question than the thing. */
-function isAskedAgain([, verb, what]: readonly Word[], { asked }: Given): boolean {
+function isAskedAgain([, verb, what]: readonly Word[], { asked }: AdviceContext): boolean {
   if (asked === undefined || verb !== 'explain' || typeof what !== 'string') return false
   return !what.startsWith('driver/') || what === asked || what === `driver/${asked}`
 }
 
-function nextSteps(plan: Plan, given: Given): readonly Step[] {
+function nextSteps(plan: Plan, given: AdviceContext): readonly Step[] {
   if (plan.refused !== undefined) return [refusedStep(plan.refused)]
   const drivers = driverSteps(plan)
   if (drivers.length > 0) return drivers
@@ -46,14 +46,14 @@ export function refusedStep({ code }: Pick<Refusal, 'code'>): Step {
 }
 
 /** How the last apply ended with one of these. */
-function lastTime(of: readonly (Operation | Waiting)[], { failed = [] }: Given): string {
+function lastTime(of: readonly (Operation | Waiting)[], { failed = [] }: AdviceContext): string {
   const same = failed.find(({ kind, volume, pod }) =>
     of.some((each) => each.kind === kind && each.volume?.name === volume && each.pod?.uid === pod?.uid),
   )
   return same === undefined ? '' : `; in the last apply ${same.kind} failed: ${same.message ?? 'it did not end'}`
 }
 
-function applySteps({ operations, summary }: Plan, given: Given): Step[] {
+function applySteps({ operations, summary }: Plan, given: AdviceContext): Step[] {
   const { ready = 0, causes = [] } = summary
   if (ready > 0) {
     const free = operations.filter(({ blocked }) => blocked === undefined)
@@ -69,7 +69,7 @@ function applySteps({ operations, summary }: Plan, given: Given): Step[] {
 }
 
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
-function kubeletSteps(plan: Plan, given: Given): Step[] {
+function kubeletSteps(plan: Plan, given: AdviceContext): Step[] {
   const { unit, state, unstoppable } = plan.inputs.kubelet
   // Without its driver nothing of a volume is done, whether a kubelet runs or not.
   const causes = plan.summary.causes?.filter(({ severity }) => severity !== 'info') ?? []

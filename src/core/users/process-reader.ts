@@ -56,8 +56,8 @@ class Reader {
   /** Files that are mapped, by namespace, file system, inode and path: every process maps the same libraries. */
   readonly #mapped = new Map<string, Use | undefined>()
   #uses: Use[] = []
-  /** Mounts that no table shows: each is told once of each process. */
-  readonly #told = new Set<number>()
+  /** Mounts that no table shows: each is reported once of each process. */
+  readonly #reported = new Set<number>()
   /** Why some of what is mapped is only known by its inode. */
   #denied: string | undefined
   #begun = 0
@@ -74,7 +74,7 @@ class Reader {
 
   answer(pid: number, part: (typeof PARTS)[number]): Answer {
     this.#uses = []
-    this.#told.clear()
+    this.#reported.clear()
     this.#denied = undefined
     this.#begun = performance.now()
     try {
@@ -213,8 +213,8 @@ class Reader {
       return
     }
     if (this.#isUnknown(mount)) {
-      if (!this.#told.has(mount)) this.#report({ ...use, link })
-      this.#told.add(mount)
+      if (!this.#reported.has(mount)) this.#report({ ...use, link })
+      this.#reported.add(mount)
       return
     }
     let file: Stats

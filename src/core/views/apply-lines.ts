@@ -14,7 +14,7 @@ import {
   type OutcomeState,
 } from '../plan/events.ts'
 import { podTextIn, shownVolume } from '../plan/names.ts'
-import { endOf, type Given, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
+import { type AdviceContext, endOf, SAYS_WHY, withAdvice } from '../plan/next-steps.ts'
 import { type NextStep, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
 import { isApiContent } from '../plan/plan-summary.ts'
 import { podName } from '../volumes/pods.ts'
@@ -110,7 +110,7 @@ export function closing(
   { outcomes, interrupted, left, after, downtime }: ApplyResult | ClusterApplyResult,
   plan: Pick<Plan, 'operations' | 'node'> | Pick<ClusterPlan, 'operations'>,
   screen: Screen,
-  given: Given,
+  given: AdviceContext,
 ): string {
   const { paint, width } = screen
   const answer = after && ('cluster' in after ? clusterAnswerOf(after, given) : answerOf(withAdvice(after, given)))
@@ -176,7 +176,12 @@ function deletedText(outcomes: readonly Outcome[], operations: readonly AnyOpera
 const PASSES: readonly ReturnType<typeof causeOf>[] = ['follows', 'kubelet', 'controller']
 
 /** What to type after an operation that failed. */
-function stepAfter({ code }: Outcome, operation: AnyOperation, after: AnyPlan | undefined, given: Given): NextStep {
+function stepAfter(
+  { code }: Outcome,
+  operation: AnyOperation,
+  after: AnyPlan | undefined,
+  given: AdviceContext,
+): NextStep {
   if ('node' in operation) {
     const argv = ['volctl', 'plan', '--cluster', `va/${operation.attachment.name}`]
     return typed({ argv, flags: 'read', why: SAYS_WHY }, given)

@@ -39,8 +39,8 @@ export function renderStatus({ status, plan }: StatusAndPlan, screen: Screen, { 
   const answer = answerOf(plan)
   // What is ready, each row says.
   const parts = answer.parts.filter(({ name }) => name !== 'Ready')
-  const told = { ...answer, parts, counts: countsLine(status, answer.needs.length === 0) }
-  const withTable = (table: string): string => renderAnswer(told, screen, { unfolded, place, more: [table] })
+  const drawn = { ...answer, parts, counts: countsLine(status, answer.needs.length === 0) }
+  const withTable = (table: string): string => renderAnswer(drawn, screen, { unfolded, place, more: [table] })
   if (unfolded) return withTable(tableOf(status, plan, screen))
   // The prompt and the blank line above the table.
   const room = (screen.rows ?? PIPE_LINES) - screenLines(withTable(''), screen.width) - 2

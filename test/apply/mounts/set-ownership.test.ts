@@ -1,9 +1,9 @@
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../../src/core/kube/api/objects.ts'
 import type { Ownership } from '../../../src/core/linux/ownership.ts'
 import { StepFailed, StepInterrupted, StepTimedOut } from '../../../src/core/messages/errors.ts'
 import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
 import { Fixture, POD, ROOT } from '../apply-fixture.ts'
-import { beforeEach, describe, expect, it } from 'vitest'
 
 const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv/mount`
 const volume = { name: 'pv', plugin: 'kubernetes.io/csi', uniqueName: 'pv', mode: 'Filesystem' as const }

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
-import type { Given } from '../../../src/core/plan/next-steps.ts'
+import type { AdviceContext } from '../../../src/core/plan/next-steps.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { closing, eventLine, numbered } from '../../../src/core/views/apply-lines.ts'
 import { Progress } from '../../../src/core/views/progress.ts'
@@ -66,7 +66,7 @@ const result = (given: Partial<ApplyResult>): ApplyResult => ({
   exit: 0,
   ...given,
 })
-const GIVEN: Given = { applyFlags: [], settleMs: 120_000 }
+const GIVEN: AdviceContext = { applyFlags: [], settleMs: 120_000 }
 const ending = (given: Partial<ApplyResult>, plan: Partial<Plan> = {}, context = GIVEN): string =>
   closing(result(given), aPlan(plan), PLAIN_SCREEN, context)
 

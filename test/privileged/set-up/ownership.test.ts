@@ -1,7 +1,17 @@
 /** fsGroup on real files, links and mounts, and on FUSE file systems whose daemon answers, stops, hangs and ends. */
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { expect } from 'vitest'
 import { containingMount } from '../../../src/core/linux/location.ts'
-import { type ChangeOwnershipOptions, type Ownership, changeOwnership } from '../../../src/core/linux/ownership.ts'
+import { type ChangeOwnershipOptions, changeOwnership, type Ownership } from '../../../src/core/linux/ownership.ts'
 import { linuxHost } from '../../../src/core/rules/host.ts'
 import { endOf } from '../../helpers/apply-plan.ts'
 import { LiveNode, OTHER, POD } from '../../helpers/live-node.ts'
@@ -15,7 +25,6 @@ import { noFuse } from '../faults/no-fuse.ts'
 import { type Fuse, startFuse } from '../fuse/start.ts'
 import { race } from '../swapping.ts'
 import { makeDir, readMounts } from '../workers/real-node.ts'
-import { expect } from 'vitest'
 
 const GROUP: Ownership = { gid: 2000, policy: 'Always', readOnly: false, ignoreErrors: false }
 

@@ -168,7 +168,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     const { timeoutMs, pollMs = POLL_MS, signal } = this.#parts
     const { attachment, volume, message } = operation
     const until = performance.now() + timeoutMs
-    let told: string | undefined
+    let shown: string | undefined
     try {
       for (;;) {
         // A server that does not answer for a while must not make it look undone.
@@ -177,8 +177,8 @@ export class ClusterRun extends Run<ClusterOperation> {
           ({ message: why }) => `the change was made; what became of it could not be read: ${why}`,
         )
         if (waits === undefined) return this.settle(operation, 'done', { message })
-        if (waits !== told) this.say(operation, waits)
-        told = waits
+        if (waits !== shown) this.say(operation, waits)
+        shown = waits
         if (signal?.aborted) throw new StepInterrupted(said('StillAtWork.waits', { waits }))
         if (performance.now() >= until) {
           throw new StepFailed(said('TimedOut.unfinished', { timeout: formatDuration(timeoutMs), waits }), {

@@ -63,18 +63,18 @@ export function readJournal(directory: string, last = 0, plan = '', maxBytes = M
 }
 
 function readFile(directory: string, file: string, maxBytes: number): PastApplies {
-  const told: Told = new Map()
+  const runs: Runs = new Map()
   try {
     const damaged = linesOf(directory, file, maxBytes).flatMap((line, index) => {
       try {
         // It may be null.
-        if (line.trim() !== '') tell(told, { ...JSON.parse(line) })
+        if (line.trim() !== '') note(runs, { ...JSON.parse(line) })
         return []
       } catch {
         return [{ file, line: index + 1 }]
       }
     })
-    return { applies: [...told.values()].map(([apply, by]) => ({ ...apply, operations: [...by.values()] })), damaged }
+    return { applies: [...runs.values()].map(([apply, by]) => ({ ...apply, operations: [...by.values()] })), damaged }
   } catch (cause) {
     const hint = cause instanceof NotTrusted ? TRUST_HINT : 'Only root can read it; --journal names another directory.'
     throw new VolctlError(said('FileUnreadable.journal', { directory, file, why: unreadText(cause) }), { cause, hint })
@@ -82,18 +82,18 @@ function readFile(directory: string, file: string, maxBytes: number): PastApplie
 }
 
 /** Applies by their runs, with their operations by their IDs. */
-type Told = Map<string, [apply: Omit<PastApply, 'operations'>, by: Map<string, PastOperation>]>
+type Runs = Map<string, [apply: Omit<PastApply, 'operations'>, by: Map<string, PastOperation>]>
 
 /** @throws where the line lacks what one of its kind has */
-function tell(told: Told, line: JournalEntry & { readonly time: string; readonly run: string }): void {
+function note(runs: Runs, line: JournalEntry & { readonly time: string; readonly run: string }): void {
   const { run, time } = line
   if (line.type === 'begin') {
     const { type: _, time: begunAt, ...begun } = line
-    told.set(run, [{ ...begun, begunAt }, new Map()])
+    runs.set(run, [{ ...begun, begunAt }, new Map()])
   }
-  const [apply, by] = told.get(run) ?? []
+  const [apply, by] = runs.get(run) ?? []
   if (apply === undefined || by === undefined) return
-  const note = (more: Partial<PastApply>): unknown => told.set(run, [{ ...apply, ...more }, by])
+  const add = (more: Partial<PastApply>): unknown => runs.set(run, [{ ...apply, ...more }, by])
   if (line.type === 'intent')
     for (const { message: why, volume, id, kind, reason, pod, steps } of line.operations as readonly Operation[]) {
       const begun = { id, kind, reason, begunAt: time, state: 'unfinished', steps, why } as const
@@ -102,8 +102,8 @@ function tell(told: Told, line: JournalEntry & { readonly time: string; readonly
   if (line.type === 'outcome')
     for (const each of line.outcomes as readonly Outcome[]) by.set(each.id, { ...by.get(each.id), ...each })
   if (line.type === 'stateFile') by.get(line.operation)?.stateFiles?.push({ path: line.path, content: line.content })
-  if (line.type === 'stop') note({ kubelet: { unit: line.unit, stoppedAt: time } })
+  if (line.type === 'stop') add({ kubelet: { unit: line.unit, stoppedAt: time } })
   if (line.type === 'start')
-    note({ kubelet: { ...apply.kubelet, startedAt: time, downMs: line.downMs, runs: line.runs } })
-  if (line.type === 'end') note({ endedAt: time, exit: line.exit, interrupted: line.interrupted })
+    add({ kubelet: { ...apply.kubelet, startedAt: time, downMs: line.downMs, runs: line.runs } })
+  if (line.type === 'end') add({ endedAt: time, exit: line.exit, interrupted: line.interrupted })
 }

@@ -9,7 +9,7 @@
 import { compareText, counted } from '../../base/text.ts'
 import { isWithin } from '../../linux/paths.ts'
 import { type NameFault, type Naming, requireNamed } from '../../plan/names.ts'
-import { type Given, withAdvice } from '../../plan/next-steps.ts'
+import { type AdviceContext, withAdvice } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../../plan/plan.ts'
 import {
@@ -39,7 +39,12 @@ export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: Pla
  * @param given what the next steps go by
  * @throws VolctlError NothingNamed, AmbiguousName
  */
-export function statusAndPlan(decided: Decided, options: PlanOptions, naming: Naming, given: Given): StatusAndPlan {
+export function statusAndPlan(
+  decided: Decided,
+  options: PlanOptions,
+  naming: Naming,
+  given: AdviceContext,
+): StatusAndPlan {
   const whole = wholeStatus(decided)
   requireNamed(unmatchedNames(whole, options), naming)
   return statusOf(whole, narrowed(whole, options), given)
@@ -75,7 +80,11 @@ export function wholeStatus(decided: Decided) {
 export type StatusAndPlan = ReturnType<typeof statusOf>
 
 /** The status of some rows, and the plan as far as it is about them. @param given what the next steps go by */
-export function statusOf({ decided, all, planOf, unassigned }: WholeStatus, rows: readonly StatusRow[], given: Given) {
+export function statusOf(
+  { decided, all, planOf, unassigned }: WholeStatus,
+  rows: readonly StatusRow[],
+  given: AdviceContext,
+) {
   const plan = withAdvice(planOf(rows), given)
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
   const { causes, next } = plan.summary

@@ -55,14 +55,14 @@ export async function listNodePods(
 export type PodLists = readonly [Promise<ObjectList<Pod>>, Promise<ObjectList<Pod>> | undefined]
 
 /** The credentials of a look at a node. */
-export interface Asking {
+export interface NodeCredentials {
   readonly client: KubeClient
   /** Has the kubelet's own credential, if that is readable and not the one in use: for a second look (S2). */
   readonly kubeletClient?: KubeClient
   readonly nodeName: string
 }
 
-type Query = Asking & Pick<RequestSettings, 'signal'>
+type Query = NodeCredentials & Pick<RequestSettings, 'signal'>
 
 export function podLists({ client, kubeletClient, nodeName, signal }: Query, kept?: Budget): PodLists {
   const list = (by: KubeClient): Promise<ObjectList<Pod>> => listNodePods(by, nodeName, { signal, kept })
@@ -102,14 +102,14 @@ export async function nodeLease({ client, kubeletClient, nodeName, signal }: Que
 export type Cluster = ReturnType<typeof nodeCluster>
 
 /** The pods of the node as each of the two credentials is shown them, now; `its` is empty where there is one only. */
-export async function podsByEach(asking: Asking): Promise<Record<'mine' | 'its', readonly Pod[]>> {
-  const [mine, its] = await Promise.all(podLists(asking))
+export async function podsByEach(credentials: NodeCredentials): Promise<Record<'mine' | 'its', readonly Pod[]>> {
+  const [mine, its] = await Promise.all(podLists(credentials))
   return { mine: mine.items, its: its?.items ?? [] }
 }
 
 /** Undefined only if the server showed that there is no such object (S3); every other failure rejects. */
-export function nodeCluster(asking: Asking) {
-  const { client, nodeName } = asking
+export function nodeCluster(credentials: NodeCredentials) {
+  const { client, nodeName } = credentials
   const find =
     <T extends ApiObject>(resource: Resource<T>, settings?: { readonly whole: true }) =>
     (namespace: string, name: string): Promise<T | undefined> =>
@@ -129,7 +129,7 @@ export function nodeCluster(asking: Asking) {
     getNode: (): Promise<Node | undefined> => getNode(client, nodeName),
     /** A pod that either of the two credentials is shown may want a volume (S2). */
     listNodePods: async (): Promise<readonly Pod[]> => {
-      const { mine, its } = await podsByEach(asking)
+      const { mine, its } = await podsByEach(credentials)
       return [...mine, ...its]
     },
     getClaim: find(CLAIMS),

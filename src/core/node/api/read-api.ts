@@ -11,11 +11,11 @@ import { said } from '../../messages/said.ts'
 import { namedUids } from '../../volumes/pods.ts'
 import { controllerWantedVolumes } from '../../volumes/populate.ts'
 import type { ApiSnapshot } from '../../volumes/snapshot.ts'
-import { type Asking, getNode, listNodePods, nodeLease, type PodLists, podLists } from './node-objects.ts'
+import { getNode, listNodePods, type NodeCredentials, nodeLease, type PodLists, podLists } from './node-objects.ts'
 import { readElsewhere } from './read-elsewhere.ts'
 import { readVolumes, referencedObjects } from './read-volumes.ts'
 
-interface ReadApiOptions extends Asking {
+interface ReadApiOptions extends NodeCredentials {
   /** Given instead: a kubelet's credential that exists but is not used, and why. */
   readonly kubeletUnused?: { readonly source: string; readonly problem: string }
   /** Given if the pods are asked for before the disk has been read. */

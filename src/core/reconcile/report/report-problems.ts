@@ -261,7 +261,7 @@ function whyNotMounted(reason: string, message: string): string {
 function reportUnknownDeadMounts({ inputs, ledger, findings }: PlanContext): void {
   for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
     const absolute = path.startsWith('/') ? path : inputs.absolute(path)
-    if (findings.isTold(absolute)) continue
+    if (findings.isReported(absolute)) continue
     const about = { path: absolute, subject: ledger.path(absolute) }
     findings.problem(
       'warning',
