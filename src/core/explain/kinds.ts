@@ -2,7 +2,7 @@
 
 import { usageError } from '../messages/errors.ts'
 
-/** What can be asked about, with its words, the shortest first. */
+/** What can be asked about, with its words, first the one that volctl writes. */
 export const SUBJECTS = {
   Pod: 'pod pods po',
   PersistentVolumeClaim: 'pvc pvcs claim persistentvolumeclaim persistentvolumeclaims',
