@@ -208,6 +208,12 @@ describe('a node that was not seen whole', () => {
   })
 })
 
+it('a name that is empty in the status of the Node is that of no volume on disk', () => {
+  const built = node().entry({ path: csiDir(GONE, 'pv-1'), type: 'dir', error: 'EIO', mtime: 1 })
+  built.inUse.push('')
+  expect(rowsOf(built).map(({ pod, volume }) => pod?.uid ?? volume.uniqueName)).toEqual([GONE, ''])
+})
+
 describe('names', () => {
   const two = (): NodeBuilder => mounted().published(GONE, 'pv-1', '7:1')
   const podsOf = (options: Partial<PlanOptions>): string[] =>

@@ -13,10 +13,10 @@ export type AnyPart = ReturnType<typeof partOf<PodClass | undefined>>
 export function allParts(context: PlanContext): AnyPart[] {
   const { ledger, objects } = context
   return ledger.all.flatMap((volume) => {
-    const { staged, globals, maps, attachment, uniqueName = '' } = volume
+    const { staged, globals, maps, attachment, uniqueName } = volume
     const isHere = staged.length + globals.length + maps.length > 0 || attachment !== undefined
-    const isOnNode = isHere || objects.isAttached(uniqueName) || objects.isInUse(uniqueName)
-    return [...podParts(context, volume), ...(isOnNode ? [partOf(volume, undefined)] : [])]
+    const isReported = uniqueName !== undefined && (objects.isAttached(uniqueName) || objects.isInUse(uniqueName))
+    return [...podParts(context, volume), ...(isHere || isReported ? [partOf(volume, undefined)] : [])]
   })
 }
 
