@@ -99,3 +99,14 @@ it('for review, what no longer holds stands there blocked, and is counted so', (
   ])
   expect(review.summary).toMatchObject({ operations: { UnmountVolume: 4 }, blocked: 3 })
 })
+
+it('for review, what is blocked by now keeps its cause and its users', () => {
+  const users = [{ pid: 7, process: 'vim' }]
+  const blocked = { code: 'HeldBy', message: 'held by vim (pid 7)', hint: 'End it.', users, cause: 'c1' } as const
+  const review = planToReview(planOf([PLANNED]), planOf([{ ...FOUND, blocked }]), () => false)
+  expect(review.operations[0]?.blocked).toEqual({
+    ...blocked,
+    message: 'blocked now: held by vim (pid 7)',
+    args: { why: 'held by vim (pid 7)' },
+  })
+})

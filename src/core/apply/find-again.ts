@@ -55,8 +55,12 @@ export function finderIn<Op extends AnyOperation>(
     }
     if (found === planned) return { operation: found }
     if (found.blocked !== undefined && refuses(found.blocked)) {
-      const { code, message: why, hint } = found.blocked
-      return { operation: planned, refused: { ...saidOfAny(code, 'now', { why }), hint } }
+      const { blocked } = found
+      // Its users and its cause stay.
+      return {
+        operation: planned,
+        refused: { ...blocked, ...saidOfAny(blocked.code, 'now', { why: blocked.message }) },
+      }
     }
     const differences = differencesOf(planned, found, (id) => byId.has(id))
     if (differences.length > 0) {
