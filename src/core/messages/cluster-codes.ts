@@ -353,7 +353,7 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
 const MACHINE = codes({ cause: 'machine' })({
   WrongMachine: {
     says: {
-      noNode: 'The API server {server} has no node "{nodeName}".',
+      noNode: 'the API server {server} has no node "{nodeName}"',
       unread: 'node {nodeName} of {server} was not read, so it is not known whether it is this machine',
       another: 'node {nodeName} of {server} may be another machine: {differences}',
       unproven:
