@@ -1,19 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { type CodeEntry, codes, isOutsideCode, type Place } from '../../src/core/messages/code-entry.ts'
-import {
-  ALL_CODES,
-  type BlockCode,
-  CODES,
-  type Code,
-  codesIn,
-  isCodeOf,
-  outlasts,
-  type WaitingCode,
-} from '../../src/core/messages/codes.ts'
+import { type CodeEntry, type Place, codes, isOutsideCode } from '../../src/core/messages/code-entry.ts'
+import { ALL_CODES, type BlockCode, CODES, type Code, type WaitingCode, codesIn, isCodeOf, outlasts } from '../../src/core/messages/codes.ts'
 import { OperationRefused, SafetyRefusal, StepFailed, VolctlError } from '../../src/core/messages/errors.ts'
 import { OF_ANY_CODE, said } from '../../src/core/messages/said.ts'
+import { describe, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const files = globSync('src/**/*.ts', { cwd: ROOT }).filter(
@@ -60,6 +51,16 @@ describe('each code of the catalogue', () => {
 
   it('that blocks is an outcome as well, and does not say so twice', () => {
     expect(codesIn('blocked').filter((code) => isCodeOf('outcome', code))).toEqual([])
+  })
+})
+
+it('a finding has the args that its sentence names, and no others', () => {
+  const sentence = 'FileDamaged.cutOff' as 'FileDamaged.cutOff' | 'FileDamaged.packed'
+  const about = { subject: 'snapshot', name: 'x', part: 'the file' }
+  expect(said(sentence, { ...about, why: 'unexpected end' })).toStrictEqual({
+    code: 'FileDamaged',
+    message: 'snapshot x: the file is cut off',
+    args: about,
   })
 })
 

@@ -40,11 +40,13 @@ export function said<const Of extends Sentence>(sentence: Of, ...[args]: SaidArg
   const [code = '', name = ''] = sentence.split('.')
   const { says }: CodeEntry = CODES[code as Code]
   const text = (typeof says === 'string' ? says : says?.[name]) ?? ''
-  return { code: code as CodeOf<Of>, message: filled(text, args), args }
+  return filled(code as CodeOf<Of>, text, args)
 }
 
-function filled(text: string, args: Finding['args']): string {
-  return text.replace(/\{(\w+)\}/g, (_, slot: string) => `${args?.[slot]}`)
+/** Callers that choose among sentences give what any of them names: a finding has what its own does. */
+function filled<Of extends string>(code: Of, text: string, given: Finding['args']): Finding<Of> {
+  const args = given && Object.fromEntries(Object.entries(given).filter(([slot]) => text.includes(`{${slot}}`)))
+  return { code, message: text.replace(/\{(\w+)\}/g, (_, slot: string) => `${args?.[slot]}`), args }
 }
 
 /** Said with any code: of what a driver, the kernel or the API server refuses, of what failed first, of what was not read. */
@@ -75,5 +77,5 @@ export function saidOfAny<const Of extends string, const Name extends keyof type
   name: Name,
   args: Values<(typeof OF_ANY_CODE)[Name]>,
 ): Finding<Of> {
-  return { code, message: filled(OF_ANY_CODE[name], args), args }
+  return filled(code, OF_ANY_CODE[name], args)
 }
