@@ -7,7 +7,7 @@ import type {
   PodVolumeSource,
   SharedSources,
 } from '../kube/api/objects.ts'
-import type { Code } from '../messages/codes.ts'
+import type { Finding } from '../messages/said.ts'
 import type { Because } from './finding.ts'
 import { podNamespace } from './pods.ts'
 import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName, parseCsiUniqueName, type VolumeMode } from './volume-names.ts'
@@ -25,7 +25,7 @@ export interface VolumeToMount extends VolumeSpec {
  * `Absent`: the claim or PersistentVolume is proved not to exist. `Unbound`: the claim is proved not to be bound.
  * `Unusable`: the volume is known, but cannot be used as the pod asks. `Unknown`: anything else (403, time-out …).
  */
-export interface UnresolvedVolume {
+export interface UnresolvedVolume extends Finding<'ClaimMissing' | 'ClaimUnbound' | 'VolumeUnresolved'> {
   readonly podUid: string
   readonly pod: Pod
   readonly podVolumeName: string
@@ -34,7 +34,6 @@ export interface UnresolvedVolume {
   readonly mayBe: MayBe
   /** The volume, which cannot be used as the pod asks: it alone is held back, under its own name. */
   readonly volume?: VolumeSpec
-  readonly message: string
   readonly claimName?: string
   readonly persistentVolumeName?: string
 }
@@ -112,16 +111,8 @@ export function mayBeNamed(mayBe: MayBe, uniqueName: string): boolean {
   return mayBe === 'any' || mayBe.some(({ plugin }) => uniqueName.startsWith(`${plugin}/`))
 }
 
-export const WAITING_FOR = {
-  Absent: 'ClaimMissing',
-  Unbound: 'ClaimUnbound',
-  Unusable: 'VolumeUnresolved',
-  Unknown: 'VolumeUnresolved',
-} as const satisfies Readonly<Record<UnresolvedVolume['cause'], Code>>
-
 /** Everything that a volume which cannot be resolved holds back has one cause: its claim, where that is known, else the volume. */
-export function causeOfUnresolved({ cause, claimName, pod, podUid, podVolumeName }: UnresolvedVolume): Because {
-  const code = WAITING_FOR[cause]
+export function causeOfUnresolved({ code, claimName, pod, podUid, podVolumeName }: UnresolvedVolume): Because {
   if (claimName !== undefined) return { code, subject: { claim: `${podNamespace(pod)}/${claimName}` } }
   const { namespace, name } = pod.metadata
   return {

@@ -2,6 +2,7 @@
 
 import { namespacedName } from '../kube/api/names.ts'
 import type { PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
+import { type Finding, said } from '../messages/said.ts'
 import { flag, kept, keptList, needed, type ShapeOf, text } from '../trust/shape.ts'
 import type { Lookup } from './api-lookup.ts'
 import type { UnresolvedVolume } from './desired-state.ts'
@@ -12,6 +13,8 @@ import type { PodRef } from './finding.ts'
  * is being deleted (R113).
  */
 type Resolver = 'kubelet' | 'controller'
+
+type Why = Finding<'ClaimMissing' | 'VolumeUnresolved'>
 
 export type Unresolved = Omit<UnresolvedVolume, 'podUid' | 'pod' | 'podVolumeName'>
 
@@ -88,34 +91,34 @@ export function resolveClaim<Claim extends ClaimFacts, Volume extends VolumeFact
   by: Resolver,
 ) {
   const { namespace = 'default' } = pod
-  const label = `PersistentVolumeClaim ${namespace}/${reference.name}`
-  const failed = (cause: Unresolved['cause'], why: string, persistentVolumeName?: string): Unresolved => ({
+  const claim = `${namespace}/${reference.name}`
+  const failed = (cause: Unresolved['cause'], why: Why, persistentVolumeName?: string): Unresolved => ({
+    ...why,
+    ...(cause === 'Unbound' && { code: 'ClaimUnbound' }),
     cause,
     mayBe: cause === 'Unknown' ? 'any' : [],
-    message: `${label} ${why}`,
     claimName: reference.name,
     persistentVolumeName,
   })
 
-  if (reference.name === '') return failed('Unknown', 'has no name')
+  if (reference.name === '') return failed('Unknown', said('VolumeUnresolved.noName', { claim }))
   const found = lookup.claim(namespace, reference.name)
-  if (found.state === 'Absent') return failed('Absent', 'does not exist')
-  if (found.state === 'Unknown') return failed('Unknown', found.reason)
-  const claim = found.object
-  const { volumeName = '', phase, wasBound, deletedAt, finalizers = [] } = claim
+  if (found.state === 'Absent') return failed('Absent', said('ClaimMissing.claim', { claim }))
+  if (found.state === 'Unknown') return failed('Unknown', said('VolumeUnresolved.claim', { claim, why: found.reason }))
+  const { volumeName = '', phase, wasBound, deletedAt, finalizers = [] } = found.object
   // A terminating claim stays desired while it is protected: a running pod still uses it (R113).
   const isGoing = by === 'kubelet' && deletedAt !== undefined && !finalizers.includes(PROTECTION_FINALIZER)
-  const isOthers = reference.ephemeral && claim.ownerUid !== pod.uid
+  const isOthers = reference.ephemeral && found.object.ownerUid !== pod.uid
   /** What is wrong with the claim itself. */
   const fault = isGoing
-    ? `is being deleted and no longer has finalizer ${PROTECTION_FINALIZER}`
+    ? said('VolumeUnresolved.going', { claim })
     : phase !== 'Bound'
-      ? `is not bound (phase ${phase ?? 'unset'})`
+      ? said('VolumeUnresolved.notBound', { claim, phase: phase ?? 'unset' })
       : isOthers
-        ? `was not created for pod ${namespacedName(pod)}: the pod is not its controlling owner`
+        ? said('VolumeUnresolved.ofOtherPod', { claim, pod: namespacedName(pod) })
         : undefined
   if (volumeName === '') {
-    const why = fault ?? 'is bound, but names no PersistentVolume'
+    const why = fault ?? said('VolumeUnresolved.namesNone', { claim })
     // Pending, without a sign that it was bound before (S4).
     return failed(phase === 'Pending' && !wasBound ? 'Unbound' : 'Unknown', why)
   }
@@ -123,20 +126,22 @@ export function resolveClaim<Claim extends ClaimFacts, Volume extends VolumeFact
   const volume = lookup.volume(volumeName)
   if (volume.state === 'Absent') {
     // A Pending claim names a PersistentVolume that does not exist yet; that of a Bound or Lost claim was deleted (S4).
-    if (phase === 'Pending') return failed('Unbound', fault ?? '', volumeName)
-    return failed('Absent', `is bound to PersistentVolume ${volumeName}, which does not exist`, volumeName)
+    if (phase === 'Pending' && fault !== undefined) return failed('Unbound', fault, volumeName)
+    return failed('Absent', said('ClaimMissing.volume', { claim, volume: volumeName }), volumeName)
   }
-  if (volume.state === 'Unknown')
-    return failed('Unknown', fault ?? `is bound to PersistentVolume ${volumeName}, which ${volume.reason}`, volumeName)
-  const why = fault ?? otherClaim(volume.object, claim)
+  if (volume.state === 'Unknown') {
+    const why = fault ?? said('VolumeUnresolved.volume', { claim, volume: volumeName, why: volume.reason })
+    return failed('Unknown', why, volumeName)
+  }
   /** Why the pod cannot use the volume, though it is known which volume it is (S4). */
-  return { claim, volume: volume.object, fault: why && `${label} ${why}` }
+  const { object } = found
+  return { claim: object, volume: volume.object, fault: fault ?? otherClaim(volume.object, object, claim) }
 }
 
 /** What is wrong with the PersistentVolume that a claim names. */
-function otherClaim({ name, claim: its }: VolumeFacts, claim: ClaimFacts): string | undefined {
-  if (its === undefined) return `is bound to PersistentVolume ${name}, which names no claim`
-  if (its.uid === claim.uid) return undefined
-  const other = `${its.namespace ?? ''}/${its.name ?? ''} with UID ${its.uid ?? 'unset'}`
-  return `is bound to PersistentVolume ${name}, which belongs to claim ${other}`
+function otherClaim({ name: volume, claim: its }: VolumeFacts, { uid }: ClaimFacts, claim: string): Why | undefined {
+  if (its === undefined) return said('VolumeUnresolved.ofNoClaim', { claim, volume })
+  if (its.uid === uid) return undefined
+  const other = `${its.namespace ?? ''}/${its.name ?? ''}`
+  return said('VolumeUnresolved.ofOther', { claim, volume, other, uid: its.uid ?? 'unset' })
 }

@@ -1,7 +1,9 @@
 /** One volume of a pod, resolved to what the kubelet would mount (R110-R118). */
 
 import { ownValue } from '../base/collections.ts'
+import { present } from '../base/text.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects.ts'
+import { said } from '../messages/said.ts'
 import { type ApiLookup, apiLookup, mapFound } from './api-lookup.ts'
 import { csi } from './csi.ts'
 import {
@@ -57,13 +59,15 @@ function resolve(
   } = bound
   const about = { claimName: claim.metadata.name, persistentVolumeName: persistentVolume.metadata.name }
   const found = specOf({ persistentVolume }, context)
-  const why = (use && modeFault(persistentVolume, use)) ?? ('error' in found ? found.error : undefined)
-  const message = bound.fault ?? (why && `PersistentVolume ${about.persistentVolumeName} ${why}`)
-  if ('error' in found) return { unresolved: { ...ofSource(persistentVolume.spec), message: message ?? '', ...about } }
+  const fault = bound.fault ?? (use && modeFault(persistentVolume, use))
+  if ('error' in found) {
+    const why = fault ?? said('VolumeUnresolved.unusable', { volume: about.persistentVolumeName, why: found.error })
+    return { unresolved: { ...ofSource(persistentVolume.spec), ...why, ...about } }
+  }
   const readOnly = !reference.ephemeral && (volume.persistentVolumeClaim?.readOnly ?? false)
   const spec: VolumeSpec = { ...found, readOnly, claim }
-  if (message === undefined) return { spec }
-  return { unresolved: { cause: 'Unusable', mayBe: [], volume: spec, message, ...about } }
+  if (fault === undefined) return { spec }
+  return { unresolved: { cause: 'Unusable', mayBe: [], volume: spec, ...fault, ...about } }
 }
 
 /** What decides of the objects, with the objects themselves. */
@@ -83,7 +87,10 @@ function claimLookup(lookup: ApiLookup) {
 /** Inline volumes are always file systems, and only a mount makes them read-only (R114, R116, R117, R152). */
 export function resolveInline(pod: PodRef, volume: PodVolumeSource, context: SpecContext): Resolution {
   const found = specOf({ source: volume }, context, pod.namespace)
-  if ('error' in found) return { unresolved: { ...ofSource(volume), message: `volume ${volume.name} ${found.error}` } }
+  if ('error' in found) {
+    const why = said('VolumeUnresolved.inline', { volume: volume.name, why: found.error })
+    return { unresolved: { ...ofSource(volume), ...why } }
+  }
   return { spec: { ...found, readOnly: false } }
 }
 
@@ -121,12 +128,13 @@ function factsOf(spec: SpecSource, context: SpecContext) {
 }
 
 /** The mode must be set, and fit every use; no mode fits a volume that is both mounted and mapped (R116). */
-function modeFault(pv: PersistentVolume, use: VolumeUse): string | undefined {
-  const mode = pv.spec.volumeMode
-  if (!mode) return 'has no volumeMode'
-  if (use.mounted && mode !== 'Filesystem') return `has mode ${mode}, but a container lists it in volumeMounts`
-  if (use.mapped && mode !== 'Block') return `has mode ${mode}, but a container lists it in volumeDevices`
-  return undefined
+function modeFault({ metadata: { name: volume }, spec: { volumeMode: mode } }: PersistentVolume, use: VolumeUse) {
+  if (!mode) return said('VolumeUnresolved.noMode', { volume })
+  const [list] = present(
+    use.mounted && mode !== 'Filesystem' && 'volumeMounts',
+    use.mapped && mode !== 'Block' && 'volumeDevices',
+  )
+  return list && said('VolumeUnresolved.mode', { volume, mode, list })
 }
 
 // Which volumes one that could not be resolved may be, by its source (S4). A readable source shows which plugins and drivers

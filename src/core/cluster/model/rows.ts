@@ -6,6 +6,7 @@
 import { Grouped, lazy, once } from '../../base/collections.ts'
 import { compareText } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
+import type { Finding } from '../../messages/said.ts'
 import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
 import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '../../volumes/volume-names.ts'
@@ -37,7 +38,7 @@ export interface Row {
   /** Pods for which it is to be attached. */
   readonly pods: ClusterPod[]
   /** Pods that have it without being a reason to attach it. */
-  readonly others: { readonly pod: ClusterPod; readonly why: NotAttachedFor; readonly fault?: string }[]
+  readonly others: { readonly pod: ClusterPod; readonly why: NotAttachedFor; readonly fault?: Finding }[]
   /** Pods that have ended and are still in the API. */
   readonly ended: ClusterPod[]
   readonly attached: Attached[]
@@ -211,11 +212,11 @@ export class Rows {
    */
   #addUnresolved(node: string, unresolved: UnresolvedPodVolume): void {
     this.unresolved.push(unresolved)
-    const { pod, claimName, message: fault } = unresolved
+    const { pod, claimName } = unresolved
     this.#unresolvedOn.add(node, unresolved)
     if (claimName === undefined) return
     for (const volume of this.#volumesByClaim().of(`${pod.namespace}/${claimName}`))
-      this.#want(node, pod, { volume, fault }, 'Unusable')
+      this.#want(node, pod, { volume, fault: unresolved }, 'Unusable')
   }
 
   /** By the claim that the PersistentVolume names. */

@@ -3,6 +3,7 @@
 import { compareText } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import type { MayBe } from '../../volumes/desired-state.ts'
@@ -108,7 +109,7 @@ export interface ResolvedPodVolume {
   /** Of several PersistentVolumes behind one handle the one that is bound to the pod's claim. */
   readonly persistentVolume?: string
   /** Why the pod cannot use the volume, though it is known which one it is. */
-  readonly fault?: string
+  readonly fault?: Finding
 }
 
 /** @param known every PersistentVolume's volume, by unique name */
@@ -136,8 +137,8 @@ export function resolvePodVolume(
   if (named !== undefined) return { volume: named, persistentVolume: name, fault }
   const mayBe = mayBeOf(record)
   const cause = mayBe.length === 0 ? 'Unusable' : 'Unknown'
-  const message = fault ?? `PersistentVolume ${name}: ${problem}`
-  return { ...about, cause, mayBe, message, persistentVolumeName: name }
+  const why = fault ?? said('VolumeUnresolved.unnamed', { volume: name, why: problem })
+  return { ...about, cause, mayBe, ...why, persistentVolumeName: name }
 }
 
 /** A PersistentVolume whose source no plugin can name: at most its driver is known. */

@@ -282,7 +282,7 @@ function causeOfWant(context: ClusterContext, want: Row, said: Said | undefined)
   const [pod] = want.pods
   const [other] = want.others
   if (pod === undefined)
-    return other?.why === 'Unusable' ? { message: other.fault ?? '', hint: seePod(other.pod) } : undefined
+    return other?.why === 'Unusable' ? { message: other.fault?.message ?? '', hint: seePod(other.pod) } : undefined
   const { driver } = volume
   const node = context.node(want.node)
   const having = isExclusive(volume) ? context.rows.nodesWith(want.uniqueName) : want.attached

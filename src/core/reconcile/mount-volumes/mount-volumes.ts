@@ -9,13 +9,7 @@ import type { Facts } from '../../rules/rule.ts'
 import { propose } from '../../rules/rules.ts'
 import { unreadWithin } from '../../rules/unread.ts'
 import { contentDifference, halfDone, volumeObstacle } from '../../volumes/atomic-content.ts'
-import {
-  causeOfUnresolved,
-  csiPlaces,
-  podPathOf,
-  type VolumeToMount,
-  WAITING_FOR,
-} from '../../volumes/desired-state.ts'
+import { causeOfUnresolved, csiPlaces, podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
 import { nodeExpansionWanted } from '../../volumes/expansion.ts'
 import { notAsked } from '../../volumes/finding.ts'
 import { image } from '../../volumes/host-path.ts'
@@ -36,8 +30,8 @@ export function mountOrAttachVolumes(context: PlanContext): void {
   for (const unresolved of context.desired.unresolved) {
     if (context.classes.of(unresolved.podUid)?.class !== 'Desired') continue
     const pod = podRefOf(context, unresolved.podUid)
-    const { volume: known, cause, message } = unresolved
-    const wait = { code: WAITING_FOR[cause], message, because: causeOfUnresolved(unresolved) }
+    const { volume: known, code, message, args } = unresolved
+    const wait = { code, message, args, because: causeOfUnresolved(unresolved) }
     context.findings.wait('MountVolume', wait, 'S4', {
       subject: context.ledger.of(unresolved),
       pod,

@@ -109,7 +109,7 @@ function reportEnding(context: PlanContext, volume: VolumeToMount): void {
   if (phase !== 'Released' && phase !== 'Failed') return
   const hint =
     'Look at the PersistentVolume (kubectl describe pv) before the pod is restarted: it may be deleted, or bound to another claim.'
-  context.findings.problem('warning', said('ClaimUnbound', { name: specName, phase, pod }), about, hint)
+  context.findings.problem('warning', said('ClaimUnbound.mounted', { name: specName, phase, pod }), about, hint)
 }
 
 /** A driver that is missing can neither publish again nor unpublish, whatever is mounted at the moment (C26, O10). */
