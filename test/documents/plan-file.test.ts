@@ -34,6 +34,7 @@ const FULL: Operation = {
     ...{ handleFrom: 'f', claim: 'c', persistentVolume: 'pv', accessModes: ['RWO'], attachedElsewhere: ['n'] },
     ...{ attached: true, inUse: false, device: '8:1', givenDevice: '/dev/sdb' },
   } as NonNullable<Operation['volume']>,
+  args: { path: '/t', left: 2 },
   subject: { row: 'u', pod: 'p' },
   deletes: { files: 0, bytes: 0, counted: false },
   kubeletWould: 'k',

@@ -145,7 +145,10 @@ const DATA = codes({ cause: 'data' })({
     rules: ['S13'],
   },
   OrphanPodDir: {
-    says: '{removable} orphaned pod director{plural} can be removed',
+    says: {
+      removable: '{removable} orphaned pod director{plural} can be removed',
+      left: "only empty directories and the kubelet's own files are left",
+    },
     in: ['reason', 'problem'],
     means: 'a pod that is gone left only empty directories and files that the kubelet made',
     remedy: 'To remove what is left of deleted pods: volctl apply --orphans',

@@ -3,6 +3,16 @@ import { codes } from './code-entry.ts'
 
 export const REASON_CODES = codes({ in: ['reason'] })({
   PodGone: {
+    says: {
+      mounted: 'volume {name} is mounted',
+      stateFile: 'volume {name} is not mounted, but its state file is left',
+      pluginMounted: '{plugin} volume {name} is mounted',
+      pluginSetUp: '{plugin} volume {name} is set up',
+      pluginLeft: '{plugin} volume {name} is not mounted, but not fully torn down',
+      mapped: 'block volume {name} is mapped',
+      notMapped: 'block volume {name} is not mapped, but not fully torn down',
+      link: 'a link is all that is left of block volume {name}',
+    },
     means: 'the pod was deleted from the API, and no sandbox, container or process of it is left',
     rules: ['S3', 'S9'],
   },
@@ -13,6 +23,10 @@ export const REASON_CODES = codes({ in: ['reason'] })({
     rules: ['S3', 'S9'],
   },
   LeakedSubPath: {
+    says: {
+      unmounted: 'its volume {name} is not mounted and has no state file, but {left} sub-path mount{plural} left',
+      missing: 'the directory of its volume {name} is missing, but {left} sub-path mount{plural} left',
+    },
     means:
       'sub-path mounts of a pod that is gone are left, and of their volume no directory, or one without mount and state file',
     rules: ['S18'],
@@ -21,38 +35,63 @@ export const REASON_CODES = codes({ in: ['reason'] })({
     means: 'a pod that is gone left a volume that the kubelet could not reconstruct from its directory',
   },
   DriverAbsentSinceBoot: {
+    says: 'driver {driver} is gone, and the state file of the volume is older than this boot',
     means: 'a state file is older than this boot, and its CSI driver left neither a socket nor an attachment here',
     next: 'The content of the state file goes into the journal first. Look at the plan; then: volctl apply',
     rules: ['S14'],
   },
   LastPodGone: {
+    says: 'its last pod on this node is gone',
     means: 'no pod of this node wants the volume any more, so that its global mount or map can go',
   },
   StagedWithoutPod: {
+    says: {
+      staged: 'still staged at {path}, but no pod directory refers to it',
+      mounted: 'still mounted on {path}, but no pod directory refers to it',
+      notMounted: 'no pod on this node wants the volume, which is no longer mounted, but not fully torn down',
+      empty: '{path} is an empty directory, left by an unfinished unstage',
+      mayBeEmpty: '{path} may be an empty directory, left by an unfinished unstage',
+    },
     means: 'the volume is still staged, and no pod directory refers to it: the kubelet has forgotten it',
   },
   MappedWithoutPod: {
+    says: {
+      setUp: 'still set up at {path}, but no pod directory refers to it',
+      empty: '{path} contains only empty directories, left by an unfinished unmap',
+      mayBeEmpty: '{path} may contain only empty directories, left by an unfinished unmap',
+    },
     means: 'the block volume is still mapped, and no pod directory refers to it: the kubelet has forgotten it',
   },
   NotWanted: {
+    says: {
+      unused: 'no pod on this node uses the volume; {controller}',
+      lastPodGone: 'its last pod on this node is gone; {controller}',
+    },
     means: 'the volume is attached to this node, no pod of this node wants it, and nothing here uses it',
     next: 'The VolumeAttachment is deleted, and the driver detaches. Look at the plan; then: volctl apply',
     rules: ['S21'],
   },
   NotMounted: {
+    says: {
+      pod: 'pod {pod} wants {volumes}, and {why}',
+      running: 'pod {pod} wants {volumes}, and {why}; running containers see it only after a restart',
+    },
     means: 'the pod wants the volume, and the volume is not mounted for it',
     rules: ['S22'],
   },
   StateFileMissing: {
+    says: '{path} is missing; publishing the volume again writes the file',
     means: 'the volume is mounted, and its state file is lost',
     next: 'The file is written again. Look at the plan; then: volctl apply',
   },
   ContentDiffers: {
+    says: '{difference}; containers that mount the volume by subPath keep the old content until they restart',
     means: 'the content of the volume is not what the API says',
     next: 'Containers that use subPath keep the old content until they restart. To write the new one: volctl apply --remount',
     rules: ['S23'],
   },
   CapacityGrew: {
+    says: 'PersistentVolume {name} has grown to {to}, but its claim shows {from}',
     means: 'the PersistentVolume is larger than what the node has of it',
     next: 'To grow it here: volctl apply --expand',
     rules: ['R455', 'S23'],

@@ -3,7 +3,7 @@
 import { codesIn } from '../messages/codes.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, integer, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
-import { codeOf, count, obstacle, path, pod } from '../volumes/finding.ts'
+import { args, codeOf, count, obstacle, path, pod } from '../volumes/finding.ts'
 import { expects, step } from '../volumes/steps.ts'
 import { subject } from '../volumes/subject.ts'
 import type { VolumeMode } from '../volumes/volume-names.ts'
@@ -91,6 +91,7 @@ export const commonFields = {
   kind,
   reason: codeOf(codesIn('reason')),
   message: text,
+  args,
   /** Absent in a plan of an earlier volctl. */
   subject: optional(subject),
   paths: about('Every path that is mounted, unmounted, created or removed, by the driver as well.', list(path)),
@@ -105,7 +106,7 @@ const wholeOperation = object({
     'The beginning of `message` if the reason is the pod: the same for all operations of the pod.',
     text,
   ),
-  ownMessage: maybe('The rest of `message`: what is true of this operation alone.', text),
+  ownMessage: maybe('The rest of `message`: what is true of this operation alone. It is made of `args`.', text),
   podState: maybe("`podMessage` without the pod's name.", text),
   pod: optional(pod),
   volume: optional(volume),

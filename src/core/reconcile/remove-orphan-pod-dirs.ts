@@ -32,7 +32,7 @@ export function removeOrphanPodDirs(context: PlanContext): void {
   if (removable > 0)
     context.findings.problem(
       'info',
-      said('OrphanPodDir', { removable, plural: removable === 1 ? 'y' : 'ies' }),
+      said('OrphanPodDir.removable', { removable, plural: removable === 1 ? 'y' : 'ies' }),
       ON_NODE,
     )
 }
@@ -70,9 +70,8 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
     .map(({ type, path }) => ({ op: type === 'dir' ? 'rmdir' : 'unlink', target: path }))
   tearDown(context, {
     ...{ kind: 'RemoveOrphanPodDir', subject, pod },
-    reason: 'OrphanPodDir',
+    ...said('OrphanPodDir.left'),
     rule: 'R612',
-    message: "only empty directories and the kubelet's own files are left",
     steps: [...steps, { op: 'rmdir', target: base }],
     paths: [base],
     after: mine,

@@ -5,7 +5,9 @@
  * shows: in a live plan (in-use.ts), right before the operation, or both (S26).
  */
 
+import type { Reason } from '../messages/codes.ts'
 import { OperationRefused, UsersUnknown } from '../messages/errors.ts'
+import type { Finding } from '../messages/said.ts'
 import type { Draft, Judged, Wait } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, SETTING_UP, TAKING_AWAY } from '../plan/kinds.ts'
 import { attachedElsewhere, noLongerWanted, notAttached, notToDetach, wantedAgain } from './api-now.ts'
@@ -143,17 +145,17 @@ export const RULES: readonly Rule[] = [
 /**
  * Adds the operation as the rules judge it, so that operations that depend on it know; or what it waits for, by a rule.
  *
- * @param proposed paths absent: those of its steps
+ * @param proposed what is said of it has its reason as the code; paths absent: those of its steps
  */
 export function propose(
   context: PlanContext,
-  proposed: Omit<Draft, 'after' | 'paths'> & Partial<Pick<Draft, 'after' | 'paths'>>,
+  proposed: Omit<Draft, 'reason' | 'after' | 'paths'> & Finding<Reason> & Partial<Pick<Draft, 'after' | 'paths'>>,
   given: Facts,
   wait?: Wait,
   rule?: string,
 ): void {
-  const { after = [], paths = proposed.steps.map(({ target }) => target) } = proposed
-  const operation: Draft = { ...proposed, paths: [...new Set(paths)], after: [...after] }
+  const { code: reason, after = [], paths = proposed.steps.map(({ target }) => target), ...of } = proposed
+  const operation: Draft = { ...of, reason, paths: [...new Set(paths)], after: [...after] }
   context.findings.add(judged(context, operation, given), wait, rule)
 }
 

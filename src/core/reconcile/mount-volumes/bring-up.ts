@@ -2,8 +2,8 @@
 
 import { present } from '../../base/text.ts'
 import { alsoShowing } from '../../linux/location.ts'
-import { isByKubelet } from '../../messages/codes.ts'
-import { said } from '../../messages/said.ts'
+import { isByKubelet, type Reason } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import type { Draft } from '../../plan/draft.ts'
 import { SETTING_UP } from '../../plan/kinds.ts'
 import { aboutWanted, type PlanContext } from '../../rules/context.ts'
@@ -126,19 +126,15 @@ function whyMounted(
   volume: VolumeToMount,
   evidence: MountEvidence,
   pod: PodRef,
-): Pick<Draft, 'reason' | 'message' | 'podState'> {
+): Pick<Draft, 'podState'> & Finding<Reason> {
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
-  if (lost !== undefined) {
-    const message = `${inputs.absolute(lost)} is missing; publishing the volume again writes the file`
-    return { reason: 'StateFileMissing', message }
-  }
+  if (lost !== undefined) return said('StateFileMissing', { path: inputs.absolute(lost) })
   const why = evidence.state === 'notMounted' ? evidence.why : 'the volume is not mounted'
   const runs = witnesses.isAlive(volume.podUid)
-  const running = runs ? '; running containers see it only after a restart' : ''
   const name = `${pod.namespace ?? ''}/${pod.name ?? pod.uid}`
+  const args = { pod: name, volumes: volume.podVolumeNames.join(', '), why }
   return {
-    reason: 'NotMounted',
-    message: `pod ${name} wants ${volume.podVolumeNames.join(', ')}, and ${why}${running}`,
+    ...said(runs ? 'NotMounted.running' : 'NotMounted.pod', args),
     podState: `lacks volumes that it wants${runs ? '; its running containers see them only after a restart' : ''}`,
   }
 }

@@ -2,7 +2,8 @@
 
 import { commandLine } from '../../base/command.ts'
 import { bringBack, deadWords } from '../../linux/mount-table.ts'
-import { said } from '../../messages/said.ts'
+import type { Reason } from '../../messages/codes.ts'
+import { type Finding, said } from '../../messages/said.ts'
 import type { Draft, Wait } from '../../plan/draft.ts'
 import { aboutWanted, type PlanContext, podNameOf, podRefOf, waitForKubelet } from '../../rules/context.ts'
 import type { Facts } from '../../rules/rule.ts'
@@ -156,8 +157,7 @@ function remount(context: PlanContext, volume: VolumeToMount): void {
   const path = podPathOf(volume)
   const what = {
     kind: 'RemountVolume',
-    reason: 'ContentDiffers',
-    message: `${difference}; containers that mount the volume by subPath keep the old content until they restart`,
+    ...said('ContentDiffers', { difference }),
     steps: [{ op: 'writeContent', target: inputs.absolute(`${path}/..data`) }],
     rule: 'S23',
   } as const
@@ -181,8 +181,7 @@ function expand(context: PlanContext, volume: VolumeToMount): void {
       : (['growFileSystem', podPathOf(volume)] as const)
   const what = {
     kind: 'ExpandVolume',
-    reason: 'CapacityGrew',
-    message: `PersistentVolume ${volume.specName} has grown to ${growth.to}, but its claim shows ${growth.from}`,
+    ...said('CapacityGrew', { name: volume.specName, to: growth.to, from: growth.from }),
     steps: [{ op, target: context.inputs.absolute(path) }],
     rule: 'R455',
   } as const
@@ -194,7 +193,7 @@ function refresh(
   context: PlanContext,
   volume: VolumeToMount,
   path: string,
-  what: Pick<Draft, 'kind' | 'reason' | 'message' | 'steps' | 'rule'>,
+  what: Pick<Draft, 'kind' | 'steps' | 'rule'> & Finding<Reason>,
   facts: Facts,
 ): void {
   const about = operationOn(context, volume)

@@ -1,7 +1,7 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind says what of it is there, and what goes. */
 
 import { deadWords } from '../../linux/mount-table.ts'
-import { isByKubelet, type ProblemCode } from '../../messages/codes.ts'
+import { isByKubelet, type ProblemCode, type Reason } from '../../messages/codes.ts'
 import { type Finding, said, saidOfAny } from '../../messages/said.ts'
 import type { Draft } from '../../plan/draft.ts'
 import type { Operation, OperationKind, VolumeRef } from '../../plan/plan.ts'
@@ -17,14 +17,15 @@ import type { TreeEntry } from '../../volumes/snapshot.ts'
 import { expectedMount, type Step } from '../../volumes/steps.ts'
 import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 
-/** Something that is there and that nobody wants. */
-export interface Leftover extends Pick<Draft, 'kind' | 'subject' | 'message' | 'rule'>, Facts {
+/**
+ * Something that is there and that nobody wants. What is said of it is the own part of the operation's message, and its code the reason:
+ * PodGone stands for a pod that has ended as well.
+ */
+export interface Leftover extends Pick<Draft, 'kind' | 'subject' | 'rule'>, Finding<Reason>, Facts {
   /** The pod whose it is; undefined: a device's. */
   readonly pod?: PodClass
   /** Absent: what is left of the pod is none. */
   readonly volume?: VolumeRef
-  /** Absent: that the pod is gone, or has ended. */
-  readonly reason?: Draft['reason']
   /** Torn down before the volume's own mounts, by steps of its own. */
   readonly subPaths?: ReturnType<typeof subPathWork>
   /** On paths relative to the root directory, and on loop devices. */
@@ -39,8 +40,9 @@ export interface Leftover extends Pick<Draft, 'kind' | 'subject' | 'message' | '
 
 /** Adds the operation, or what it waits for. @param report what is said beside it, unless it only waits for some time to pass */
 export function tearDown(context: PlanContext, leftover: Leftover, report?: () => void): void {
-  const { kind, pod, volume, subject, message, rule, subPaths, mounts, call, paths = [], after } = leftover
-  const { reason = pod?.class === 'Finished' ? 'PodFinished' : 'PodGone', deletes, kubeletWould } = leftover
+  const { kind, pod, volume, subject, code, message, args, rule, subPaths, mounts, call, paths = [], after } = leftover
+  const { deletes, kubeletWould } = leftover
+  const reason = code === 'PodGone' && pod?.class === 'Finished' ? 'PodFinished' : code
   // Of a pod's mounts volctl takes what a kubelet that runs has left.
   const isMount = pod !== undefined && kind !== 'UnmapVolume'
   const wait = isMount ? waitToSettle(context, pod) : waitForKubelet(context)
@@ -60,8 +62,9 @@ export function tearDown(context: PlanContext, leftover: Leftover, report?: () =
   })
   const operation = {
     kind,
-    reason: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : reason,
+    code: call?.kind === 'absentSinceBoot' ? 'DriverAbsentSinceBoot' : reason,
     ...messageOf(pod, message),
+    args,
     ...about,
     steps: [...first, ...leftover.steps].map((step) => ({ ...step, target: absolute(step.target) })),
     paths: [...targetsOf(first), ...paths, ...targetsOf(leftover.steps)].map(absolute),

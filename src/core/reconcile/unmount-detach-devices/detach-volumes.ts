@@ -94,9 +94,10 @@ function detachVolume(
   }
   const detach = {
     kind: 'DetachVolume',
-    reason: 'NotWanted',
     // The same text for every volume, so that a screen shows it once.
-    message: `${after.length === 0 ? 'no pod on this node uses the volume' : 'its last pod on this node is gone'}; ${whatTheControllerWaitsFor(context, uniqueName)}`,
+    ...said(after.length === 0 ? 'NotWanted.unused' : 'NotWanted.lastPodGone', {
+      controller: whatTheControllerWaitsFor(context, uniqueName),
+    }),
     volume: describeAttached(context, attachment, identity, after),
     subject,
     steps: [{ op: 'deleteVolumeAttachment', target }],

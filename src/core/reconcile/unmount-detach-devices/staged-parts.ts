@@ -18,9 +18,6 @@ import { CSI_PLUGIN, type StateFile } from '../../volumes/volume-names.ts'
 /** Why a device is left as it is. */
 export type Kept = Pick<Unchanged, 'rule' | 'why'>
 
-/** Why a device is torn down whose last pod an operation of this plan takes it from. */
-export const LAST_POD_GONE = { reason: 'LastPodGone', message: 'its last pod on this node is gone' } as const
-
 /**
  * @param staged the mounts that would be removed
  * @param target path of the staged mount, relative

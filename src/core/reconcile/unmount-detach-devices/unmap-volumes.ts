@@ -3,6 +3,7 @@
 import { present, unlessEmpty } from '../../base/text.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
 import { uniqueNameOf } from '../../facts/row.ts'
+import { said } from '../../messages/said.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { type PlanContext, type Stack, umountSteps } from '../../rules/context.ts'
 import { driverCall, isWithoutDriver } from '../../rules/driver-call.ts'
@@ -18,7 +19,7 @@ import { areOfOneRow } from '../../volumes/subject.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../volumes/volume-names.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { targetsOf, tearDown } from '../tear-down/tear-down.ts'
-import { type Kept, LAST_POD_GONE, stagedParts } from './staged-parts.ts'
+import { type Kept, stagedParts } from './staged-parts.ts'
 import { releaseSteps } from './unmount-other-devices.ts'
 
 export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: BlockMapping): void {
@@ -37,7 +38,7 @@ export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: B
     // No driver is called without a handle, and none has anything there (S16): what goes is a name that the kubelet made.
     tearDown(context, {
       ...what,
-      message: `a link is all that is left of block volume ${block.name}`,
+      ...said('PodGone.link', { name: block.name }),
       steps: [{ op: 'unlink', target: symlink }],
       unread: unreadWithin(context.inputs, block.dir),
       kubeletWould: 'fail: without vol_data.json it does not know the driver',
@@ -61,7 +62,7 @@ export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: B
   ]
   tearDown(context, {
     ...what,
-    message: `block volume ${block.name} is ${mounted ? 'mapped' : 'not mapped, but not fully torn down'}`,
+    ...said(mounted ? 'PodGone.mapped' : 'PodGone.notMapped', { name: block.name }),
     steps,
     paths: [...targetsOf(steps), ...(isCsi ? [target] : [])],
     mounts: [...map, published],
@@ -69,7 +70,7 @@ export function unmapVolume(context: PlanContext, block: BlockVolume, mapping: B
     identified,
     call,
     ...(leaked && {
-      reason: 'MappedWithoutPod',
+      code: 'MappedWithoutPod',
       kubeletWould: 'never find the map; it stays, with its published device and loop device',
     }),
   })
@@ -125,18 +126,18 @@ export function unmapDevice(context: PlanContext, block: BlockVolume): void {
   // Without an identity, only directories that were read are known to be empty (S3).
   const unread = unreadWithin(inputs, block.dir)
   tearDown(context, {
-    ...{ kind: 'UnmapDevice', volume, subject: subjectOf(), steps, reason: 'MappedWithoutPod' },
+    ...{ kind: 'UnmapDevice', volume, subject: subjectOf(), steps },
     ...(isCsi && identity === undefined && hasNothing(block)
       ? {
+          ...said(unread === undefined ? 'MappedWithoutPod.empty' : 'MappedWithoutPod.mayBeEmpty', { path: dir }),
           rule: 'R837',
-          message: `${dir} ${unread === undefined ? 'contains' : 'may contain'} only empty directories, left by an unfinished unmap`,
           unread,
         }
       : {
+          ...said('MappedWithoutPod.setUp', { path: dir }),
           rule: 'R820',
-          message: `still set up at ${dir}, but no pod directory refers to it`,
           kubeletWould: 'never find the map',
-          ...(after.length > 0 && { ...LAST_POD_GONE, rule: 'R452', kubeletWould: undefined }),
+          ...(after.length > 0 && { ...said('LastPodGone'), rule: 'R452', kubeletWould: undefined }),
           paths: [...targetsOf(steps), ...stacks.map(({ path }) => path)],
           mounts: unlessEmpty(stacks),
           foreign: [...block.foreign, ...foreign],

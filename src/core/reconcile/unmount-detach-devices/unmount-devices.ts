@@ -4,6 +4,7 @@
  */
 
 import { type Identified, uniqueNameOf } from '../../facts/row.ts'
+import { said } from '../../messages/said.ts'
 import { type Draft, removedBy } from '../../plan/draft.ts'
 import { type PlanContext, waitForKubelet } from '../../rules/context.ts'
 import { strayOf } from '../../rules/rule.ts'
@@ -14,7 +15,7 @@ import { rowOf } from '../../volumes/subject.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../volumes/volume-names.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { csiSteps, tearDown } from '../tear-down/tear-down.ts'
-import { isUnidentified, type Kept, LAST_POD_GONE, showSameDevice, stagedParts } from './staged-parts.ts'
+import { isUnidentified, type Kept, showSameDevice, stagedParts } from './staged-parts.ts'
 
 export function unmountDevices(context: PlanContext): void {
   // A staged file system is never one of a raw block volume.
@@ -75,12 +76,11 @@ function unmountDevice(
   })
   tearDown(context, {
     ...{ kind: 'UnmountDevice', subject, volume: withGivenDevice(context, described) },
-    ...LAST_POD_GONE,
+    ...said('LastPodGone'),
     rule: 'R415',
     ...(after.length === 0 && {
-      reason: 'StagedWithoutPod',
+      ...said('StagedWithoutPod.staged', { path: inputs.absolute(path) }),
       rule: 'R820',
-      message: `still staged at ${inputs.absolute(path)}, but no pod directory refers to it`,
       kubeletWould: 'never find the staged volume again; the attach/detach controller may detach it while it is staged',
     }),
     steps: stagings.flatMap((each) => csiSteps(context, unstages ? 'NodeUnstageVolume' : undefined, each, each)),
@@ -160,9 +160,10 @@ function removeEmptyDirectory(context: PlanContext, staged: StagedVolume): void 
   tearDown(context, {
     ...{ kind: 'UnmountDevice', subject },
     volume: { name: key, plugin: CSI_PLUGIN, driver: driverDir, mode: 'Filesystem' },
-    reason: 'StagedWithoutPod',
+    ...said(unread === undefined ? 'StagedWithoutPod.empty' : 'StagedWithoutPod.mayBeEmpty', {
+      path: inputs.absolute(dir),
+    }),
     rule: 'R837',
-    message: `${inputs.absolute(dir)} ${unread === undefined ? 'is' : 'may be'} an empty directory, left by an unfinished unstage`,
     steps: [{ op: 'rmdir', target: dir }],
     unread,
   })

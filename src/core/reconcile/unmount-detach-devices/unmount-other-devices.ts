@@ -2,6 +2,7 @@
 
 import { present } from '../../base/text.ts'
 import { type GlobalMount, globalUniqueName } from '../../facts/global-mounts.ts'
+import { said } from '../../messages/said.ts'
 import type { Draft } from '../../plan/draft.ts'
 import { type PlanContext, umountSteps } from '../../rules/context.ts'
 import { flexCall, flexSteps } from '../../rules/driver-call.ts'
@@ -14,7 +15,7 @@ import type { Step } from '../../volumes/steps.ts'
 import { escapeQualifiedName, uniqueVolumeName } from '../../volumes/volume-names.ts'
 import { describeDevice } from '../identity/volume-facts.ts'
 import { tearDown } from '../tear-down/tear-down.ts'
-import { LAST_POD_GONE, referencesTo } from './staged-parts.ts'
+import { referencesTo } from './staged-parts.ts'
 
 export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
   const { plugin, name, path, layers, foreign, flex } = global
@@ -38,15 +39,11 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
   tearDown(context, {
     ...{ kind: 'UnmountDevice', subject },
     volume: { name, uniqueName, plugin, mode: 'Filesystem', ...describeDevice(layers.at(-1)) },
-    ...LAST_POD_GONE,
+    ...(mounted
+      ? said('StagedWithoutPod.mounted', { path: context.inputs.absolute(path) })
+      : said('StagedWithoutPod.notMounted')),
+    ...(after.length > 0 && (mounted ? said('LastPodGone') : { code: 'LastPodGone' })),
     rule: 'R445',
-    ...(after.length === 0 && {
-      reason: 'StagedWithoutPod',
-      message: `still mounted on ${context.inputs.absolute(path)}, but no pod directory refers to it`,
-    }),
-    ...(!mounted && {
-      message: 'no pod on this node wants the volume, which is no longer mounted, but not fully torn down',
-    }),
     // In the kubelet's order: unmount, devices, log-out, and only then the record that log-out needs (R837). The mount hides
     // iscsi.json (P72), so apply reads after the unmount whose devices and sessions these are.
     steps: [

@@ -4,6 +4,7 @@
  */
 
 import type { MountInfo } from '../../linux/mount-table.ts'
+import { said } from '../../messages/said.ts'
 import type { PlanContext } from '../../rules/context.ts'
 import { driverCall, isWithoutDriver } from '../../rules/driver-call.ts'
 import type { PodClass } from '../../rules/pods/pod-classes.ts'
@@ -27,10 +28,7 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
     const files = content.filter(({ type }) => type !== 'dir')
     reportKept(context, volume, files, IN_A_VOLUME)
     if (subPaths === undefined || !hasSubPaths) leaveEmpty(context, volume)
-    else {
-      const why = `its volume ${name} is not mounted and has no state file`
-      unmountLeakedSubPaths(context, pod, subPaths, why, parts.subject, CSI_PLUGIN)
-    }
+    else unmountLeakedSubPaths(context, pod, subPaths, 'LeakedSubPath.unmounted', parts.subject, CSI_PLUGIN)
     return
   }
   const identified = context.identify.podVolume(volume)
@@ -48,16 +46,14 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
   )
   const leftover: Leftover = {
     ...parts,
+    ...said(mounted ? 'PodGone.mounted' : 'PodGone.stateFile', { name }),
+    ...(call?.kind === 'absentSinceBoot' && said('DriverAbsentSinceBoot', { driver: identity?.driver })),
     ...(stateFile?.data === undefined ? NOT_RECONSTRUCTABLE : { kind: 'UnmountVolume', rule: 'R441' }),
     volume: describeCsiVolume(context, {
       ...{ name, mode: 'Filesystem', identity },
       ...{ uniqueName: inlineNameOf(volume), device: layers.at(-1) },
     }),
-    message: `volume ${name} is ${mounted ? 'mounted' : 'not mounted, but its state file is left'}`,
-    ...(call?.kind === 'absentSinceBoot' && {
-      message: `driver ${identity?.driver} is gone, and the state file of the volume is older than this boot`,
-      kubeletWould: 'wait for the driver for ever',
-    }),
+    ...(call?.kind === 'absentSinceBoot' && { kubeletWould: 'wait for the driver for ever' }),
     steps: csiSteps(context, isAlone ? undefined : 'NodeUnpublishVolume', volume, {
       hasTarget: inputs.tree.isDir(target),
       isKept: strays.length > 0,
@@ -74,7 +70,7 @@ const IN_A_VOLUME = 'is in a volume directory of a deleted pod'
 /** A kubelet that has just started does not find the volume (S17). */
 const NOT_RECONSTRUCTABLE = {
   kind: 'CleanOrphanVolume',
-  reason: 'NotReconstructable',
+  code: 'NotReconstructable',
   rule: 'S17',
   kubeletWould: 'try once, fail because vol_data.json is missing or unusable, and leave the volume for ever',
 } as const
@@ -82,14 +78,14 @@ const NOT_RECONSTRUCTABLE = {
 // Sub-path mounts that are all that is left of a volume: they are unmounted by the mount table (O17, O18, P142).
 
 /**
- * @param why what is missing of the volume, with its name
+ * @param says what is missing of the volume
  * @param plugin as its directory says, where there is one
  */
 export function unmountLeakedSubPaths(
   context: PlanContext,
   pod: PodClass,
   subPaths: SubPaths,
-  why: string,
+  says: 'LeakedSubPath.missing' | 'LeakedSubPath.unmounted',
   subject: Subject,
   plugin?: string,
 ): void {
@@ -106,9 +102,8 @@ export function unmountLeakedSubPaths(
   const memory = memoryBehind(context, pod.uid, subPaths)
   tearDown(context, {
     ...{ kind: 'UnmountVolume', pod, volume, subject },
-    reason: 'LeakedSubPath',
+    ...said(says, { name: volumeName, left, plural: left === 1 ? ' is' : 's are' }),
     rule: 'O17',
-    message: `${why}, but ${left} sub-path mount${left === 1 ? ' is' : 's are'} left`,
     subPaths: work,
     steps: [],
     mounts: [],

@@ -4,6 +4,7 @@
  * One operation per volume and pod, sub-paths first. Any doubt blocks the operation, and is reported.
  */
 import { present } from '../../base/text.ts'
+import { said } from '../../messages/said.ts'
 import type { Operation, VolumeRef } from '../../plan/plan.ts'
 import { layersBelowDead, type PlanContext, umountSteps } from '../../rules/context.ts'
 import { flexCall, flexSteps, isFlexPlugin } from '../../rules/driver-call.ts'
@@ -30,8 +31,7 @@ export function unmountVolumes(context: PlanContext): void {
     for (const volume of context.ledger.podVolumes(pod.uid))
       UNMOUNTS[pluginNamed(volume.plugin).tearDown](context, pod, volume)
     for (const subPaths of context.ledger.leakedSubPaths(pod.uid)) {
-      const why = `the directory of its volume ${subPaths.volumeName} is missing`
-      unmountLeakedSubPaths(context, pod, subPaths, why, context.ledger.of(subPaths))
+      unmountLeakedSubPaths(context, pod, subPaths, 'LeakedSubPath.missing', context.ledger.of(subPaths))
     }
   }
 }
@@ -127,7 +127,10 @@ function unmountContent(
     kind: 'UnmountVolume',
     volume: describe(volume),
     rule: 'R437',
-    message: `${plugin.replace('kubernetes.io/', '')} volume ${name} is ${layers.length > 0 ? 'mounted' : 'set up'}`,
+    ...said(layers.length > 0 ? 'PodGone.pluginMounted' : 'PodGone.pluginSetUp', {
+      plugin: plugin.replace('kubernetes.io/', ''),
+      name,
+    }),
     steps: [
       ...(keepsDirectory ? [] : markers).flatMap((marker): Step[] => [
         { op: 'unlink', target: marker },
@@ -176,11 +179,14 @@ function unmountPlain(context: PlanContext, pod: PodClass, volume: PodVolume): v
   const isFound = pluginNamed(plugin).reconstructs || call?.kind === 'call'
   const leftover: Leftover = {
     ...parts,
+    ...said(mounted ? 'PodGone.pluginMounted' : 'PodGone.pluginLeft', {
+      plugin: plugin.replace('kubernetes.io/', ''),
+      name,
+    }),
     ...(isFound
       ? { kind: 'UnmountVolume', rule: 'R440' }
-      : { kind: 'CleanOrphanVolume', reason: 'NotReconstructable', rule: 'R514' }),
+      : { kind: 'CleanOrphanVolume', code: 'NotReconstructable', rule: 'R514' }),
     volume: { ...describe(volume), ...describeDevice(layers.at(-1)) },
-    message: `${plugin.replace('kubernetes.io/', '')} volume ${name} is ${mounted ? 'mounted' : 'not mounted, but not fully torn down'}`,
     steps: [
       ...flexSteps('flexUnmount', umountSteps(context, { path: target, layers }), target, driver),
       ...present<Step>(files.length === 0 && { op: 'rmdir', target }),
