@@ -1,10 +1,19 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CodeEntry, type Place, codes, isOutsideCode } from '../../src/core/messages/code-entry.ts'
-import { ALL_CODES, type BlockCode, CODES, type Code, type WaitingCode, codesIn, isCodeOf, outlasts } from '../../src/core/messages/codes.ts'
+import { describe, expect, it } from 'vitest'
+import { type CodeEntry, codes, isOutsideCode, type Place } from '../../src/core/messages/code-entry.ts'
+import {
+  ALL_CODES,
+  type BlockCode,
+  CODES,
+  type Code,
+  codesIn,
+  isCodeOf,
+  outlasts,
+  type WaitingCode,
+} from '../../src/core/messages/codes.ts'
 import { OperationRefused, SafetyRefusal, StepFailed, VolctlError } from '../../src/core/messages/errors.ts'
 import { OF_ANY_CODE, said } from '../../src/core/messages/said.ts'
-import { describe, expect, it } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const files = globSync('src/**/*.ts', { cwd: ROOT }).filter(

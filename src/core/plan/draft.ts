@@ -2,14 +2,14 @@
 
 import { Grouped } from '../base/collections.ts'
 import { commandLine } from '../base/command.ts'
-import { type ProblemCode, causeOf, outlasts } from '../messages/codes.ts'
+import { causeOf, outlasts, type ProblemCode } from '../messages/codes.ts'
 import type { Finding } from '../messages/said.ts'
-import { SETTING_UP, TAKING_AWAY } from './kinds.ts'
-import type { Operation, OperationKind, Problem, Severity, VolumeRef, Waiting } from './plan.ts'
 import type { Because, Blocked, Obstacle, PodRef } from '../volumes/finding.ts'
 import type { Step } from '../volumes/steps.ts'
 import type { Subject } from '../volumes/subject.ts'
 import { sha256Hex } from '../volumes/volume-names.ts'
+import { SETTING_UP, TAKING_AWAY } from './kinds.ts'
+import type { Operation, OperationKind, Problem, Severity, VolumeRef, Waiting } from './plan.ts'
 
 export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'steps' | 'paths' | 'subject'> {
   readonly subject: Subject
