@@ -65,6 +65,8 @@ export const REASON_CODES = codes({ in: ['reason'] })({
   NotWanted: {
     says: {
       unused: 'no pod on this node uses the volume; {controller}',
+      notInUse: 'no pod wants the volume on node {node}, which does not report the volume in use',
+      onNode: 'no pod wants the volume on node {node}',
       lastPodGone: 'its last pod on this node is gone; {controller}',
     },
     means: 'the volume is attached to this node, no pod of this node wants it, and nothing here uses it',
@@ -97,48 +99,69 @@ export const REASON_CODES = codes({ in: ['reason'] })({
     rules: ['R455', 'S23'],
   },
   WantedNotAttached: {
+    says: {
+      pod: 'pod {pod} on node {node} wants the volume, and no VolumeAttachment asks for it',
+      pods: 'pod {pod} and {others} more on node {node} want the volume, and no VolumeAttachment asks for it',
+    },
     means: 'a pod that is scheduled to the node wants the volume, and no VolumeAttachment asks for it',
     next: 'The VolumeAttachment is created, and the driver attaches. Look at the plan; then: volctl apply --cluster',
     rules: ['R742', 'R745'],
   },
   NodeDeleted: {
+    says: 'node {node} does not exist, and no pod wants the volume there',
     means: 'the volume is attached to a node whose Node object was deleted',
     next: 'Make sure that the machine is off; then: volctl apply --cluster',
     rules: ['R734', 'S3'],
   },
   OutOfService: {
+    says: {
+      unused: 'node {node} is tainted out-of-service, and no pod wants the volume there',
+      inUse:
+        'node {node} is tainted out-of-service, and no pod wants the volume there; the node still reports the volume in use',
+    },
     means: 'the node has the taint node.kubernetes.io/out-of-service: somebody has made sure that its machine is off',
     next: 'Look at the plan; then: volctl apply --cluster',
     rules: ['R731'],
   },
   NodeLost: {
+    says: {
+      silent:
+        'no pod wants the volume on node {node}, which is silent for more than six minutes; the node last reported the volume in use',
+      notReady:
+        'no pod wants the volume on node {node}, which is not ready and silent for more than six minutes; the node last reported the volume in use',
+    },
     means: 'the kubelet of the node has been silent for more than six minutes, with the volume in use',
     next: 'Make sure that the machine is off; then taint the node out-of-service, or: volctl plan --cluster --node-gone NAME',
     rules: ['R731'],
   },
   VolumeDeleted: {
+    says: 'its PersistentVolume does not exist any more',
     means: 'the PersistentVolume of the VolumeAttachment was deleted, so that a restarted controller overlooks it',
     next: 'Look at the plan; then: volctl apply --cluster',
     rules: ['R718', 'R834'],
   },
   InlineNotWanted: {
+    says: 'the attachment is of a volume in the spec of a pod that is gone',
     means:
       'the VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks; no pod wants it',
     next: 'Look at the plan; then: volctl apply --cluster',
     rules: ['R835', 'R718'],
   },
   HandleWithCaret: {
+    says: 'the controller cannot detach a volume with ^ in its handle',
     means: 'the volume handle contains ^, so that the controller can attach the volume and never detach it',
     next: 'Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
     rules: ['R738', 'C43'],
   },
   AttachmentNameWrong: {
+    says: 'the controller does not know an attachment of this name',
     means:
       'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
     next: 'Find out who created the attachment. Once no pod wants the volume, volctl deletes one that Kubernetes has named (csi- and a hash): volctl plan --cluster; any other: kubectl delete volumeattachment NAME',
     rules: ['C33'],
   },
   DriverRemoved: {
+    says: 'its driver is gone',
     means: 'no CSIDriver, no CSINode and no attacher knows the driver of the VolumeAttachment: nobody will detach it',
     next: 'Install the driver again: its attacher detaches the volume, and the VolumeAttachment goes. Its finalizer shows that the storage system may still have the volume attached.',
     rules: ['N59'],

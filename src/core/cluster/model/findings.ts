@@ -3,7 +3,7 @@
 import { Grouped } from '../../base/collections.ts'
 import { credentialFor } from '../../base/command.ts'
 import { take, unlessEmpty } from '../../base/text.ts'
-import type { BlockCode, Code, ProblemCode } from '../../messages/codes.ts'
+import type { BlockCode, Code, ProblemCode, Reason } from '../../messages/codes.ts'
 import { type Finding, said } from '../../messages/said.ts'
 import type {
   ClusterAbout,
@@ -54,9 +54,10 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
   /** Planned detaches of a volume. */
   readonly detachesOf = new Grouped<string, ClusterDraft>()
 
-  add(operation: Omit<ClusterDraft, 'subject'>): void {
-    const { kind, node, volume, attachment } = operation
-    const draft = { ...operation, subject: subjectOf({ nodes: [node], volume, attachment: attachment.name }) }
+  /** @param planned what is said of it has its reason as the code */
+  add({ code: reason, ...planned }: Omit<ClusterDraft, 'subject' | 'reason'> & Finding<Reason>): void {
+    const { kind, node, volume, attachment } = planned
+    const draft = { ...planned, reason, subject: subjectOf({ nodes: [node], volume, attachment: attachment.name }) }
     this.operations.push(draft)
     if (kind === 'DetachVolume' && volume.uniqueName !== undefined) this.detachesOf.add(volume.uniqueName, draft)
   }

@@ -53,10 +53,10 @@ function attachVolume(context: ClusterContext, want: Row, room: ReturnType<typeo
   // An operation after one that is blocked is blocked, too (S26).
   const isBehind = turn.after.some(({ blocked }) => blocked !== undefined)
   const [first, ...others] = pods
-  const wanting = `pod ${namespacedName({ ...first })}${others.length === 0 ? '' : ` and ${others.length} more`}`
+  const args = { pod: namespacedName({ ...first }), node: nodeName, others: others.length }
   context.findings.add({
-    ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...about },
-    message: `${wanting} on node ${nodeName} ${others.length === 0 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
+    ...{ kind: 'AttachVolume', rule: 'R745', ...about },
+    ...said(others.length === 0 ? 'WantedNotAttached.pod' : 'WantedNotAttached.pods', args),
     paths: [],
     steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
     after: turn.after,

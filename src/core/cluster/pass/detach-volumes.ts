@@ -70,10 +70,11 @@ function detachVolume(context: ClusterContext, attached: Attached): void {
 /** It waits, or it is an operation. */
 type Verdict = { readonly wait: Wait; readonly rule: string } | Decision
 
-type Decision = Pick<ClusterDraft, 'reason' | 'message' | 'rule' | 'controllerWould'> & {
-  readonly blocked?: Blocked
-  readonly exception?: DetachException
-}
+type Decision = Finding<Reason> &
+  Pick<ClusterDraft, 'rule' | 'controllerWould'> & {
+    readonly blocked?: Blocked
+    readonly exception?: DetachException
+  }
 
 /** All Nodes are listed: one that is not known does not exist. */
 function judge(context: ClusterContext, attached: Attached): Verdict | undefined {
@@ -125,23 +126,21 @@ function mayBeInUse({ rows }: ClusterContext, { object, row }: Attached): Blocke
   )
 }
 
-/** Why the controller never detaches it, and how a message about that begins. */
-type Never = readonly [reason: Reason, because: string]
+/** Why the controller never detaches it: a message begins with that. */
+type Never = Finding<Reason> | undefined
 
 /**
  * What the controller never detaches, though it lives: only that is an operation beside it (R834). What volumesAttached of the Node
  * lists the controller knows, even after a restart (R717): it forgets only what stands in a VolumeAttachment alone (R718).
  */
-function neverDetached(context: ClusterContext, attached: Attached): Never | undefined {
+function neverDetached(context: ClusterContext, attached: Attached): Never {
   const { object, row, persistentVolume, isNamedRight } = attached
-  if (hasCaret(attached)) return ['HandleWithCaret', 'the controller cannot detach a volume with ^ in its handle; ']
-  if (isNamedRight === false)
-    return ['AttachmentNameWrong', 'the controller does not know an attachment of this name; ']
+  if (hasCaret(attached)) return said('HandleWithCaret')
+  if (isNamedRight === false) return said('AttachmentNameWrong')
   if (row?.isConfirmed) return undefined
-  if (persistentVolume === 'Absent') return ['VolumeDeleted', 'its PersistentVolume does not exist any more; ']
-  if (persistentVolume === 'None')
-    return ['InlineNotWanted', 'the attachment is of a volume in the spec of a pod that is gone; ']
-  return context.isDriverGone(object.attacher) ? ['DriverRemoved', 'its driver is gone; '] : undefined
+  if (persistentVolume === 'Absent') return said('VolumeDeleted')
+  if (persistentVolume === 'None') return said('InlineNotWanted')
+  return context.isDriverGone(object.attacher) ? said('DriverRemoved') : undefined
 }
 
 /** While the controller lives, what it is going to do. */
@@ -180,14 +179,18 @@ function obstacleTo(context: ClusterContext, attached: Attached): Blocked | unde
  * R734: for the controller the volume of a deleted Node is safe to detach. Its machine may still write, as that of a node that is
  * lost: silence shows only that its kubelet does not run. A person says that it does not (--node-gone).
  */
-function fromMissingNode(context: ClusterContext, { object }: Attached, never: Never | undefined): Verdict {
+function fromMissingNode(context: ClusterContext, { object }: Attached, never: Never): Verdict {
   const { node } = object
-  const [reason, because] = never ?? ['NodeDeleted', '']
   return {
-    ...{ reason, rule: 'R734', exception: 'NodeGone' },
-    message: `${because}node ${node} does not exist, and no pod wants the volume there`,
+    ...after(never, said('NodeDeleted', { node })),
+    ...{ rule: 'R734', exception: 'NodeGone' },
     blocked: machineObstacle(context, node),
   }
+}
+
+/** What is never detached has that as its reason; the message says both. */
+function after(never: Never, why: Finding<Reason>): Finding<Reason> {
+  return never === undefined ? why : { ...why, code: never.code, message: `${never.message}; ${why.message}` }
 }
 
 /**
@@ -221,29 +224,25 @@ function beingDeleted(context: ClusterContext, attached: Attached): Verdict {
 }
 
 /** What follows from each row of the controller's table (R731), for a node that exists. */
-function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, never?: Never): Verdict {
+function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, never: Never): Verdict {
   const { object, row } = attached
   const { name } = node
   const { is, readiness, since } = detachRow(context, node, row)
-  const decided = (message: string, more: Partial<Decision>, other: Reason = 'NotWanted'): Verdict => {
-    const [reason, because] = never ?? [other, '']
-    return { reason, rule: 'R731', message: `${because}${message}`, ...more }
-  }
+  const decided = (why: Finding<Reason>, more: Partial<Decision>): Verdict => ({
+    ...after(never, why),
+    ...{ rule: 'R731', ...more },
+  })
   switch (is) {
     case 'NotInUse':
-      return decided(`no pod wants the volume on node ${name}, which does not report the volume in use`, {
+      return decided(said('NotWanted.notInUse', { node: name }), {
         blocked: useNotReported(context, object),
       })
-    case 'OutOfService': {
-      const use = row?.isInUse ? '; the node still reports the volume in use' : ''
-      return decided(
-        `node ${name} is tainted out-of-service, and no pod wants the volume there${use}`,
-        row?.isInUse ? { exception: 'OutOfService' } : {},
-        'OutOfService',
-      )
-    }
+    case 'OutOfService':
+      return row?.isInUse
+        ? decided(said('OutOfService.inUse', { node: name }), { exception: 'OutOfService' })
+        : decided(said('OutOfService.unused', { node: name }), {})
     case 'TaintedButReady':
-      return decided(`no pod wants the volume on node ${name}`, {
+      return decided(said('NotWanted.onNode', { node: name }), {
         blocked: blockedBy(
           said('TaintedButReady.node', {
             name,
@@ -273,15 +272,11 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
         rfc3339((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS),
       )
     case 'NodeLost':
-      return decided(
-        `no pod wants the volume on node ${name}, which ${readiness.isStale ? 'is silent' : 'is not ready and silent'} for more than six minutes; the node last reported the volume in use`,
-        {
-          exception: 'NodeLost',
-          blocked: context.isGivenAsGone(name) ? undefined : mayWrite(name, taintOutOfService(name)),
-          controllerWould: 'detach the volume by force now, whether its machine still writes or not',
-        },
-        'NodeLost',
-      )
+      return decided(said(readiness.isStale ? 'NodeLost.silent' : 'NodeLost.notReady', { node: name }), {
+        exception: 'NodeLost',
+        blocked: context.isGivenAsGone(name) ? undefined : mayWrite(name, taintOutOfService(name)),
+        controllerWould: 'detach the volume by force now, whether its machine still writes or not',
+      })
     case 'NodeUnknown':
       return waitFor(said('NodeUnknown.ready', { name }), 'R731', [
         `Look at the node (${kubectl('describe', 'node', name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', name)}; then:`,
