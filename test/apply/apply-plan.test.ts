@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { Journal } from '../../src/core/apply/journal/write-journal.ts'
 import type { BlockCode } from '../../src/core/messages/codes.ts'
 import { ExitStatus, Interrupted } from '../../src/core/messages/errors.ts'
+import { said } from '../../src/core/messages/said.ts'
+import type { Outcome } from '../../src/core/plan/events.ts'
 import type { Operation, Refusal } from '../../src/core/plan/plan.ts'
 import { csiVolume, statesOf } from '../helpers/apply-plan.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
@@ -155,6 +157,26 @@ describe('order and exit status', () => {
     const result = await fixture.apply([operation('b', { after: ['filtered'] })])
     expect(statesOf(result)).toEqual({ b: 'skipped Predecessor' })
     expect(result.outcomes[0]?.message).toContain('is not part of this apply')
+  })
+})
+
+describe('what a message is made of', () => {
+  it('is said with the outcome, its event and in the journal, and of no other message', async () => {
+    const blocked = { ...said('HeldBy.device', { path: DIR, who: 'pid 7' }), hint: 'x' }
+    const plan = planOf([secret('a'), operation('b', { after: ['filtered'] }), operation('c', { blocked })])
+    const { outcomes } = await fixture.apply(plan)
+    const want = { a: undefined, b: { because: 'filtered' }, c: blocked.args }
+    expect(Object.fromEntries(outcomes.map(({ id, args }) => [id, args]))).toEqual(want)
+    const ends = fixture.events.filter(({ type }) => ['done', 'skipped', 'blocked'].includes(type))
+    expect(Object.fromEntries(ends.map(({ id, args }) => [id, args]))).toEqual(want)
+    const written = fixture.journal().flatMap((line) => (line.type === 'outcome' ? (line.outcomes as Outcome[]) : []))
+    expect(Object.fromEntries(written.map(({ id, args }) => [id, args]))).toEqual({ a: want.a, b: want.b })
+  })
+
+  it('is said of each operation that is refused with the whole plan', async () => {
+    const refused: Refusal = { rule: 'S1', ...said('WrongMachine.noNode', { server: 'https://api', nodeName: 'n' }) }
+    const { outcomes } = await fixture.apply({ ...planOf([secret('a')]), refused })
+    expect(outcomes).toMatchObject([{ state: 'refused', args: refused.args }])
   })
 })
 

@@ -65,7 +65,13 @@ describe('snapshots and plans', () => {
 
 describe('an apply', () => {
   const directory = `${ROOT}/pods/u/volumes/kubernetes.io~secret`
-  const refused: Refusal = { rule: 'S1', code: 'WrongMachine', message: 'not this machine', hint: 'x' }
+  const refused: Refusal = {
+    rule: 'S1',
+    code: 'WrongMachine',
+    message: 'not this machine',
+    args: { id: 'a' },
+    hint: 'x',
+  }
   let fixture: Fixture
   let results: readonly ApplyResult[]
   /** Done, failed, skipped, changed, blocked, left; and refused as a whole. */
@@ -94,6 +100,10 @@ describe('an apply', () => {
     const check = schemaCheck(schema('apply-result'))
     for (const result of results) expect(check(applyDocument(planOf([]), result))).toEqual([])
     expect(check({ ...applyDocument(planOf([]), results[0] as ApplyResult), exit: 9 })).not.toEqual([])
+    const withArgs = new Set(
+      results.flatMap(({ outcomes }) => outcomes.flatMap(({ args, state }) => (args ? [state] : []))),
+    )
+    expect(withArgs).toEqual(new Set(['failed', 'skipped', 'refused']))
   })
 
   it('its events', () => {

@@ -160,10 +160,10 @@ export function refuseAll<Op extends AnyOperation>(
   refused: Refusal,
   onEvent: (event: ApplyEvent) => void,
 ): ApplyResult<Op, never> {
-  const { code, message } = refused
+  const { code, message, args } = refused
   onEvent(note(message, saidOf(refused)))
   const outcomes = operations.map(
-    ({ id, kind }): Outcome => ({ id, kind, state: 'refused', code, message, elapsedMs: 0 }),
+    ({ id, kind }): Outcome => ({ id, kind, state: 'refused', code, message, args, elapsedMs: 0 }),
   )
   return { plan, outcomes, left: operations, interrupted: false, refused, exit: ExitStatus.Refused }
 }

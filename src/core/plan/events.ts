@@ -3,6 +3,7 @@
 import { counted } from '../base/text.ts'
 import type { FailureCode } from '../messages/codes.ts'
 import { ExitStatus } from '../messages/errors.ts'
+import type { Finding } from '../messages/said.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import {
   count,
@@ -17,7 +18,7 @@ import {
   type ShapeOf,
   text,
 } from '../trust/shape.ts'
-import type { PodRef } from '../volumes/finding.ts'
+import { args, type PodRef } from '../volumes/finding.ts'
 import type { Step } from '../volumes/steps.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import { kind } from './operation-shape.ts'
@@ -71,6 +72,7 @@ const outcome = object({
   state,
   code: optional(failureCode),
   message: text,
+  args,
   hint: optional(text),
   elapsedMs,
   because: maybe('skipped: the id of the operation that did not succeed.', text),
@@ -85,7 +87,7 @@ export const outcomes = list(named('outcome', outcome))
 /** `left`: an operation that the look at the end still plans. `note`: said about the whole apply. */
 type ApplyEventType = 'start' | 'step' | OutcomeState | 'left' | 'note'
 
-export interface ApplyEvent extends Partial<Pick<Outcome, 'code' | 'hint' | 'elapsedMs' | 'differences'>> {
+export interface ApplyEvent extends Partial<Pick<Outcome, 'code' | 'args' | 'hint' | 'elapsedMs' | 'differences'>> {
   readonly type: ApplyEventType
   /** RFC 3339. */
   readonly time: string
@@ -132,15 +134,13 @@ export interface EventSubject extends Pick<Operation, 'id' | 'kind' | 'pod'> {
   readonly node?: string
 }
 
-interface Said<Code> {
-  readonly code: Code
-  readonly message: string
+interface Said<Code extends string> extends Finding<Code> {
   readonly hint?: string
 }
 
 /** What is said of an error or a finding, without what else it has. */
-export function saidOf<Code>({ code, message, hint }: Said<Code>): Said<Code> {
-  return { code, message, hint }
+export function saidOf<Code extends string>({ code, message, args, hint }: Said<Code>): Said<Code> {
+  return { code, message, args, hint }
 }
 
 /** RFC 3339. */
@@ -153,13 +153,13 @@ export function operationEvent(
   type: ApplyEventType,
   { id, kind, pod, volume, node }: EventSubject,
   message: string,
-  more: Pick<ApplyEvent, 'code' | 'hint' | 'step' | 'elapsedMs' | 'differences'> = {},
+  more: Pick<ApplyEvent, 'code' | 'args' | 'hint' | 'step' | 'elapsedMs' | 'differences'> = {},
 ): ApplyEvent {
   const names = { pod, volume: volume?.name, node }
   return { type, time: timeNow(), id, kind, ...names, message, ...more }
 }
 
-export function note(message: string, more: Pick<ApplyEvent, 'code' | 'hint'> = {}): ApplyEvent {
+export function note(message: string, more: Pick<ApplyEvent, 'code' | 'args' | 'hint'> = {}): ApplyEvent {
   return { type: 'note', time: timeNow(), message, ...more }
 }
 

@@ -10,7 +10,6 @@ import type { MountTable } from '../linux/mount-table.ts'
 import { remedyOf } from '../messages/codes.ts'
 import { errorMessage, StepInterrupted } from '../messages/errors.ts'
 import { said } from '../messages/said.ts'
-import { saidOf } from '../plan/events.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { targetOf } from '../plan/plan-id.ts'
 import { ifAny } from '../trust/kernel.ts'
@@ -178,7 +177,8 @@ function inUseBy(operation: Operation, { code, message, hint = remedyOf(code), u
   if (known !== undefined) return { ...about, code: known, message, hint, ...(users.length > 0 && { users }) }
   return {
     ...about,
-    ...saidOf(said('UsersUnknown.who', { target: about.target, why: message })),
+    code: 'UsersUnknown',
+    message: said('UsersUnknown.who', { target: about.target, why: message }).message,
     hint: 'Plan again; volctl takes nothing away that may be in use.',
   }
 }

@@ -28,7 +28,7 @@ export interface AnyPlan<Op extends AnyOperation> {
 }
 
 /** What an outcome says beside its state. */
-type Said = Pick<Outcome, 'message' | 'code' | 'hint' | 'deleted' | 'because' | 'differences'>
+type Said = Pick<Outcome, 'message' | 'code' | 'args' | 'hint' | 'deleted' | 'because' | 'differences'>
 
 export abstract class Run<Op extends AnyOperation> {
   readonly outcomes = new Map<string, Outcome>()
@@ -110,8 +110,8 @@ export abstract class Run<Op extends AnyOperation> {
     // volume are in each: a refused operation has no intent there that names them.
     if (state !== 'blocked') this.#unwritten.push({ ...outcome, pod: subject.pod, volume: subject.volume?.name })
     this.settled(operation, stuck)
-    const { message, code, hint, differences } = outcome
-    this.#emit(operationEvent(state, subject, message, { elapsedMs, code, hint, differences }))
+    const { message, code, args, hint, differences } = outcome
+    this.#emit(operationEvent(state, subject, message, { elapsedMs, code, args, hint, differences }))
   }
 
   /** Settles as failed, or as what the error says, an operation that has no outcome yet. */

@@ -2,7 +2,6 @@
 
 import { Grouped } from '../../base/collections.ts'
 import { SharesOf } from '../../facts/scope.ts'
-import { saidOf } from '../../plan/events.ts'
 import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { causeKeys, causesInOrder } from '../../plan/part-of-plan.ts'
 import type { Operation } from '../../plan/plan.ts'
@@ -76,9 +75,11 @@ function allVerdicts(
         hint,
       }),
     ),
-    ...decisions.flatMap(({ obstacle, rule }): Verdict[] =>
-      obstacle === undefined ? [] : [{ state: 'unknown', ...saidOf(obstacle), rule }],
-    ),
+    ...decisions.flatMap(({ obstacle, rule }): Verdict[] => {
+      if (obstacle === undefined) return []
+      const { code, message, hint } = obstacle
+      return [{ state: 'unknown', code, message, hint, rule }]
+    }),
     ...ofPod(pod),
     ...(unjudged === undefined ? [] : [{ state: 'unknown' as const, message: `not judged: ${unjudged}`, rule: 'S3' }]),
   ]
