@@ -10,7 +10,7 @@ interface ApiErrorOptions extends VolctlErrorOptions {
   readonly status?: number
   /** Kubernetes reason, or the code of the transport's failure. */
   readonly reason: string
-  /** Why no whole answer came; absent: one did. */
+  /** Why no answer came; absent: one did, if only one that is of no use. */
   readonly trouble?: Trouble
   /** Seconds the server asks to wait. */
   readonly retryAfter?: number
@@ -18,9 +18,9 @@ interface ApiErrorOptions extends VolctlErrorOptions {
 
 /**
  * What stood in the way of an answer: no connection, or one that broke; the deadline; TLS, which leaves open who would have
- * answered; or what came is no answer of a Kubernetes API server.
+ * answered.
  */
-type Trouble = 'connection' | 'late' | 'tls' | 'answer'
+type Trouble = 'connection' | 'late' | 'tls'
 
 /** A request that the API server refused, or that failed. `code` is stable, `reason` is the server's own (N54). */
 export class ApiError extends VolctlError {
@@ -155,7 +155,7 @@ export function unusable(
   hint = 'Is this the address of a Kubernetes API server, or is a proxy in between?',
   reason = 'BadAnswer',
 ): ApiError {
-  return new ApiError(finding, { trouble: 'answer', reason, hint })
+  return new ApiError(finding, { reason, hint })
 }
 
 interface Received {

@@ -46,7 +46,7 @@ interface Bounds {
  */
 export async function collect(stream: Readable, { maxBytes, budget, encoding, signal }: Bounds): Promise<Buffer> {
   const gathered = new Gathered()
-  const giveUp = (): void => void stream.destroy(asError(signal?.reason))
+  const giveUp = (): void => void stream.destroy(signal?.reason)
   signal?.addEventListener('abort', giveUp, { once: true })
   if (signal?.aborted) giveUp()
   try {
@@ -95,10 +95,6 @@ export class Gathered {
   all(): Buffer {
     return this.#buffer.subarray(0, this.#length)
   }
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error(String(reason))
 }
 
 // Compressed bytes in memory: their decompressed size is bounded (S34).

@@ -96,7 +96,7 @@ function readConfigFile(path: string): Document {
 }
 
 /** An empty path always counts as no path. */
-function from(directory: string, path = ''): string {
+function from(directory: string, path: string): string {
   return path === '' ? '' : resolve(directory, path)
 }
 
