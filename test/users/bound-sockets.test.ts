@@ -1,15 +1,15 @@
 /** Which files are bound unix sockets, as the kernel says it, wherever their paths lead. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempDisposableSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { locate } from '../../src/core/linux/location.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { boundAt, boundSockets } from '../../src/core/users/kernel-files.ts'
 import { noRoot } from '../helpers/namespace.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
 
@@ -17,12 +17,12 @@ const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
 it.skipIf(noRoot !== undefined).each(['a.sock', 'b c.sock', 'd\ne', 'f 1 * 0 <-> ino:5 dev:0'])(
   `a file under another name than it was bound by: %j${noRoot === undefined ? '' : ` (${noRoot})`}`,
   async (name) => {
-    using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
-    const real = join(directory.path, 'real')
+    const directory = temporaryDirectory()
+    const real = join(directory, 'real')
     mkdirSync(real)
-    symlinkSync('real', join(directory.path, 'link'))
+    symlinkSync('real', join(directory, 'link'))
     const server = createServer()
-    await new Promise<void>((resolve) => server.listen(join(directory.path, 'link', name), resolve))
+    await new Promise<void>((resolve) => server.listen(join(directory, 'link', name), resolve))
     renameSync(join(real, name), join(real, 'moved'))
     const file = { dev: locate(table, real)?.dev ?? '', inode: statSync(join(real, 'moved')).ino }
     const bound = async (inode = file.inode): Promise<string | undefined> =>

@@ -1,10 +1,9 @@
 /** Images that are mounted without a loop device, and what one is. */
-import { mkdtempDisposableSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { truncateSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { isErofsImage, mountedImages } from '../../src/core/users/mount-uses.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 it('each is told once, in whatever namespaces it is mounted; a block device and fscache have no such file', () => {
   const mount = (at: number, dev: string, more: string): string => `${at} 1 ${dev} / /m${at} ro - erofs ${more}\n`
@@ -14,8 +13,7 @@ it('each is told once, in whatever namespaces it is mounted; a block device and 
 })
 
 it('an image by what stands in it', () => {
-  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
-  const image = join(directory.path, 'image')
+  const image = `${temporaryDirectory()}/image`
   writeFileSync(image, Buffer.from('e2e1f5e0', 'hex'))
   expect(isErofsImage(Buffer.from(image))).toBe(false)
   writeFileSync(image, Buffer.concat([Buffer.alloc(1024), Buffer.from('e2e1f5e0', 'hex')]))

@@ -1,10 +1,10 @@
 /** Tables of the kernel and of its tools, as recorded on machines that have what this one may not. */
-import { mkdirSync, mkdtempDisposableSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readLoops } from '../../src/core/linux/block/device-use.ts'
 import { loopFiles, loopInodes, nfsExports, parseExports, swapFiles } from '../../src/core/users/kernel-files.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 it('swap files, and not partitions, by their names (S3)', () => {
   const text = [
@@ -15,28 +15,28 @@ it('swap files, and not partitions, by their names (S3)', () => {
     String.raw`/data/gone\040(deleted)                 file		4		0		-5`,
     '',
   ].join('\n')
-  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-swaps-'))
-  const list = join(directory.path, 'swaps')
+  const directory = temporaryDirectory()
+  const list = join(directory, 'swaps')
   // A kernel without swap.
   expect(swapFiles(list)).toEqual({ files: [], unseen: [] })
   writeFileSync(list, text)
   const files = ['/var/lib/kubelet/pods/x/swap', String.raw`/data/a b\c`, '/data/gone (deleted)']
   expect(swapFiles(list)).toEqual({ files, unseen: [] })
   // S3: what could not be read may be any.
-  expect(swapFiles(directory.path)).toEqual({
+  expect(swapFiles(directory)).toEqual({
     files: [],
     unseen: [{ text: expect.stringMatching(/^the swap files in .* could not be read: /), hint: expect.any(String) }],
   })
 })
 
 it('S3: a loop device whose file could not be read is one, of a file that nobody knows', () => {
-  using sys = mkdtempDisposableSync(join(tmpdir(), 'volctl-loops-'))
-  const at = (name: string): string => join(sys.path, 'block', name, 'loop')
+  const sys = temporaryDirectory()
+  const at = (name: string): string => join(sys, 'block', name, 'loop')
   for (const name of ['loop0', 'loop1', 'loop2']) mkdirSync(at(name), { recursive: true })
   writeFileSync(join(at('loop1'), 'backing_file'), '/data/image\n')
   // What stands for an error of the kernel: a directory cannot be read.
   mkdirSync(join(at('loop2'), 'backing_file'))
-  expect(readLoops(sys.path)).toEqual([
+  expect(readLoops(sys)).toEqual([
     { device: '/dev/loop1', backingFile: '/data/image' },
     { device: '/dev/loop2', backingFile: '/' },
   ])
@@ -54,8 +54,8 @@ it('what exportfs and nfsd say', () => {
 })
 
 it('a table of exports that cannot be read is not an empty one; one that is missing is', () => {
-  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
-  const at = (name: string): string => join(directory.path, name)
+  const directory = temporaryDirectory()
+  const at = (name: string): string => join(directory, name)
   writeFileSync(at('etab'), '/srv *(ro)\n')
   mkdirSync(at('other'))
   symlinkSync('etab', at('link'))
