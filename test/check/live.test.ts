@@ -85,11 +85,9 @@ describe('unknown', () => {
 
   it('an API server that accepts, and never answers: it ends in time', async () => {
     answerNothing()
-    const started = performance.now()
     const result = await check('--timeout=1500ms')
     expectAnswer(result, 2, /^unknown: TimedOut: no answer within 2s/)
     expect(result.stderr).toContain('--timeout')
-    expect(performance.now() - started).toBeLessThan(90_000)
   })
 
   it('that stands in the gauges, too', async () => {

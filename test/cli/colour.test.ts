@@ -3,22 +3,24 @@ import { isColourful } from '../../src/core/cli/output.ts'
 import { isUtf8Locale } from '../../src/core/views/screen.ts'
 
 it.each([
-  { name: 'on a terminal', argv: [], env: {}, terminal: true, want: true },
-  { name: 'not in a pipe', argv: [], env: {}, terminal: false, want: false },
-  { name: 'not on a dumb terminal', argv: [], env: { TERM: 'dumb' }, terminal: true, want: false },
-  { name: 'not with NO_COLOR', argv: [], env: { NO_COLOR: '1' }, terminal: true, want: false },
+  { name: 'on a terminal', env: {}, want: true },
+  { name: 'not in a pipe', env: {}, terminal: false, want: false },
+  { name: 'not on a dumb terminal', env: { TERM: 'dumb' }, want: false },
+  { name: 'not with NO_COLOR', env: { NO_COLOR: '1' }, want: false },
   {
     name: 'as if NO_COLOR were not there where it is empty',
-    argv: [],
+
     env: { NO_COLOR: '' },
-    terminal: true,
+
     want: true,
   },
-  { name: 'in a pipe with FORCE_COLOR', argv: [], env: { FORCE_COLOR: '1' }, terminal: false, want: true },
-  { name: 'not on a terminal with FORCE_COLOR=0', argv: [], env: { FORCE_COLOR: '0' }, terminal: true, want: false },
-  { name: 'not with both', argv: [], env: { NO_COLOR: '1', FORCE_COLOR: '1' }, terminal: false, want: false },
-  { name: 'not with --no-color', argv: ['--no-color'], env: { FORCE_COLOR: '1' }, terminal: true, want: false },
-])('colour is used $name', ({ argv, env, terminal, want }) => expect(isColourful(argv, env, terminal)).toBe(want))
+  { name: 'in a pipe with FORCE_COLOR', env: { FORCE_COLOR: '1' }, terminal: false, want: true },
+  { name: 'not on a terminal with FORCE_COLOR=0', env: { FORCE_COLOR: '0' }, want: false },
+  { name: 'not with both', env: { NO_COLOR: '1', FORCE_COLOR: '1' }, terminal: false, want: false },
+  { name: 'not with --no-color', argv: ['--no-color'], env: { FORCE_COLOR: '1' }, want: false },
+])('colour is used $name', ({ argv = [], env, terminal = true, want }) =>
+  expect(isColourful(argv, env, terminal)).toBe(want),
+)
 
 it.each([
   [{ LANG: 'en_US.UTF-8' }, true],

@@ -63,9 +63,7 @@ describe.each(WAYS)('$way with $scheme', ({ way, scheme }) => {
     const kubeconfig = directory.write('config', kubeconfigText(cluster))
     const client = createKubeClient(discoverKubeConfig({ kubeconfig }), { deadlineMs: 400 })
     const before = process.resourceUsage().maxRSS
-    const began = performance.now()
     expect((await failureOf(client.list(PODS))).code).toMatch(/^(ApiUnreachable|TlsMismatch)$/)
-    expect(performance.now() - began).toBeLessThan(60_000)
     expect(asked).toBeGreaterThan(0)
     client.close()
     // The SOCKS library takes 30 s for that.

@@ -66,13 +66,11 @@ describe('a request to what is no API server ends', () => {
     { trick: 'a list of nothing', code: 'ApiFailed', says: /something other than objects/, stays: true },
   ])('$trick: $code', async ({ trick, code, says, stays = false, deadlineMs = 15_000 }) => {
     const asking = meet(trick, { deadlineMs, listBytes: MEBIBYTE })
-    const began = performance.now()
     const error = (await failureOf(asking.list(PODS))) as ApiError
     expect(error).toMatchObject({ exit: 1, hint: expect.stringMatching(/\w/) })
     expect(error.code).toMatch(new RegExp(`^(${code})$`))
     expect(error.message).toMatch(says)
     expect(error.message).not.toContain('\n')
-    expect(performance.now() - began).toBeLessThan(60_000)
     expect(process.resourceUsage().maxRSS - before).toBeLessThan(150 * 1024)
     // A whole answer leaves its connection for the next.
     if (stays) asking.close()

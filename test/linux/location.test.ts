@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { expect, it } from 'vitest'
-import { containingMount, locationIn } from '../../src/core/linux/location.ts'
+import { containingMount, fileSystemText, locationIn } from '../../src/core/linux/location.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 
 const table = parseMountinfo(
@@ -29,3 +29,11 @@ it.each([
   { path: '/', want: 1 },
   { path: 'relative', want: undefined },
 ])('containingMount: of $path is $want', ({ path, want }) => expect(containingMount(table, path)?.id).toBe(want))
+
+it.each([
+  { fsType: 'ext4', source: '/dev/sdb', is: 'ext4 of /dev/sdb' },
+  { fsType: 'nfs4', source: 'server:/export', is: 'nfs4 of server:/export' },
+  { fsType: 'tmpfs', source: 'tmpfs', is: 'tmpfs' },
+  { fsType: 'tmpfs', source: '', is: 'tmpfs' },
+  { fsType: 'overlay', source: 'none', is: 'overlay' },
+])('$fsType from "$source" is: $is', ({ fsType, source, is }) => expect(fileSystemText({ fsType, source })).toBe(is))

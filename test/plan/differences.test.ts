@@ -5,20 +5,20 @@ import type { Operation } from '../../src/core/plan/plan.ts'
 import { operation, planOf, step } from '../apply/apply-fixture.ts'
 
 const layer = { id: 5, dev: '8:1', root: '/', fsType: 'ext4', source: '/dev/sda1' }
+const file = { path: '/m/vol_data.json', dev: 1, ino: 2, size: 3, mtime: 1_700_000_000 }
+const volume = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' } as const
 const PLANNED = operation('a', {
   steps: [step('umount', '/m'), step('rmdir', '/m')],
   expects: [{ path: '/m', layers: [layer] }],
   basis: {
     pod: { listed: true, uid: 'u1', resourceVersion: '7' },
-    files: [{ path: '/m/vol_data.json', dev: 1, ino: 2, size: 3, mtime: 1_700_000_000 }],
+    files: [file],
   },
-  volume: { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' },
+  volume,
   deletes: { files: 2, bytes: 10 },
   after: ['b', 'done-by-now'],
 })
 const FOUND = { ...PLANNED, after: ['b'] }
-
-const file = { path: '/m/vol_data.json', dev: 1, ino: 2, size: 3, mtime: 1_700_000_000 }
 
 it.each<[name: string, now: Partial<Operation>, want: string[]]>([
   ['what came first is done by now', {}, []],
@@ -55,11 +55,7 @@ it.each<[name: string, now: Partial<Operation>, want: string[]]>([
         'now inode 3 of device 1, 3 bytes, changed at 2023-11-14T22:14:20Z',
     ],
   ],
-  [
-    'another handle',
-    { volume: { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h2', mode: 'Filesystem' } },
-    ["the volume's handle was h, now h2"],
-  ],
+  ['another handle', { volume: { ...volume, handle: 'h2' } }, ["the volume's handle was h, now h2"]],
   [
     'another step',
     { steps: [step('umount', '/m', 'lazy'), step('rmdir', '/m')] },

@@ -251,9 +251,8 @@ test('S34: a server that does not stop, with frames of whatever kind: it is over
   const { stdout } = await promisify(execFile)(...nodeProgram(worker, [socketPath]))
   const all = JSON.parse(stdout) as Flooded[]
   expect(all).toHaveLength(11)
-  for (const { kind, code, ms, megabytes } of all) {
+  for (const { kind, code, megabytes } of all) {
     expect(['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED', 'INTERNAL'], kind).toContain(code)
-    expect(ms, kind).toBeLessThan(60_000)
     expect(megabytes, kind).toBeLessThan(250)
   }
 })
@@ -276,13 +275,11 @@ describe('an answer that is larger than it looks (S34)', () => {
     await serveHttp2((stream) => {
       endOk(stream, encodeFrame(message))
     })
-    const begun = performance.now()
     const error = await failure(ask())
     expect([error.code, error.details]).toEqual([
       'RESOURCE_EXHAUSTED',
       'the answer unpacks to more than 16777216 bytes of memory',
     ])
-    expect(performance.now() - begun).toBeLessThan(60_000)
   })
 
   test('several that are kept share what there is', async () => {

@@ -9,13 +9,13 @@ const PTRACE = '0000000000080000'
 const NONE = '0000000000000000'
 
 it.each([
-  { name: 'all that there are', first: true, options: 'rw', capabilities: NONE, hides: false },
-  { name: 'not the first', first: false, options: 'rw', capabilities: NONE, hides: true },
-  { name: 'those that may be seen', first: true, options: 'rw,hidepid=invisible', capabilities: NONE, hides: true },
-  { name: 'those that may be traced', first: true, options: 'rw,hidepid=4', capabilities: NONE, hides: true },
-  { name: 'the same, to whom may trace all', first: true, options: 'rw,hidepid=2', capabilities: PTRACE, hides: false },
-  { name: 'all, and nothing of them', first: true, options: 'rw,hidepid=noaccess', capabilities: NONE, hides: false },
-])('/proc shows $name', ({ first, options, capabilities, hides }) => {
+  { name: 'all that there are', options: 'rw', hides: false },
+  { name: 'not the first', first: false, options: 'rw', hides: true },
+  { name: 'those that may be seen', options: 'rw,hidepid=invisible', hides: true },
+  { name: 'those that may be traced', options: 'rw,hidepid=4', hides: true },
+  { name: 'the same, to whom may trace all', options: 'rw,hidepid=2', capabilities: PTRACE, hides: false },
+  { name: 'all, and nothing of them', options: 'rw,hidepid=noaccess', hides: false },
+])('/proc shows $name', ({ first = true, options, capabilities = NONE, hides }) => {
   const proc = temporaryDirectory()
   for (const pid of ['self', '7', ...(first ? ['1'] : [])]) mkdirSync(`${proc}/${pid}`)
   writeFileSync(`${proc}/self/status`, `Name:\tnode\nCapEff:\t${capabilities}\n`)

@@ -122,11 +122,9 @@ describe('how it is ended', () => {
     const work = load({ command: './plugin' }, { signal: controller.signal })
     work.catch(() => undefined)
     await expect.poll(() => existsSync(file('pid')) && readFileSync(file('pid'), 'utf8')).toMatch(/\d+\n/)
-    const began = performance.now()
     controller.abort(new Error('interrupted'))
     await expect(work).rejects.toThrow('interrupted')
     await gone(file('pid'))
-    expect(performance.now() - began).toBeLessThan(60_000)
   })
 })
 
