@@ -58,6 +58,16 @@ it('4 where a safety rule refuses: what was asked is answered all the same; -o j
   expect(JSON.parse(explained.stderr)).toMatchObject({ code: 'WrongMachine' })
 })
 
+it('doctor: 1 where plan cannot, and what is wrong is said all the same', async () => {
+  const run = await volctl(['doctor', '--kubeconfig', '/nonexistent', '--root-dir', '/nonexistent', '-o', 'json'])
+  expect(run).toMatchObject({ status: 1, stderr: '' })
+  const { works, checks } = JSON.parse(run.stdout) as { works: object; checks: { id: string; state: string }[] }
+  expect(works).toEqual({ plan: false, apply: false })
+  expect(checks.filter(({ state }) => state === 'failed').map(({ id }) => id)).toEqual(
+    expect.arrayContaining(['ApiServer', 'NodeFound']),
+  )
+})
+
 it('a terminal that does not know its size, as a serial console, says 0, and has no bounds', async () => {
   const [silent, unknown] = await Promise.all(
     [0, undefined].map((size) => volctl(['status', '--snapshot', BROKEN], { terminal: { columns: size, rows: size } })),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { type CodeExplanation, explainCode } from '../../../src/core/explain/explain-code.ts'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
-import { renderExplanation } from '../../../src/core/views/explain-view.ts'
+import { renderCode, renderExplanation } from '../../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
 import { told as answerOf } from '../../helpers/explaining.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
@@ -61,3 +62,22 @@ it('wide: every step, and its meaning', () => {
   expect(text).toContain(`NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
   expect(text).toContain('blocked: DriverUnavailable: ')
 })
+
+it('a code in several places', () =>
+  expect(
+    renderCode(explainCode('DriverUnavailable') as CodeExplanation, { ...PLAIN_SCREEN, width: 80 }),
+  ).toMatchInlineSnapshot(`
+    "DriverUnavailable
+
+    Meaning:     A driver is not registered or not installed here, or its socket
+                 does not answer.
+    Appears in:  blocked: an operation is blocked by it, in a plan or when an apply
+                 looks again
+                 waiting: someone else has to act first
+                 problem: a plan reports it
+    What to do:  Bring the driver's node plugin back (its DaemonSet; a flexVolume's
+                 program), and look at its log. If it is gone for good:
+                 volctl plan --driver-gone NAME
+    Rules:       S16, P87
+    "
+  `))
