@@ -1,7 +1,6 @@
 /** Saved plans of clusters: what was written is read, and no plan is carried out in the other scope. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parsePlanFile, planFileText, readPlanFile, writePlanFile } from '../../src/core/plan/documents/plan-file.ts'
+import { parsePlanFile, planFileText } from '../../src/core/plan/documents/plan-file.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
 import { aPlan } from '../cli/plan-builder.ts'
 import { clusterOptions, DRIVER } from '../helpers/cluster-builder.ts'
@@ -9,7 +8,6 @@ import { planOf } from '../helpers/cluster-plan.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { anyCluster } from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
-import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const VERSION = '0.1.0'
 const OPTIONS = clusterOptions({
@@ -36,16 +34,6 @@ describe('a saved plan of a cluster', () => {
     expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['AttachVolume', 'DetachVolume']))
     expect(all.some(({ creates }) => creates?.attacher === DRIVER)).toBe(true)
     expect(all.some(({ blocked }) => blocked !== undefined)).toBe(true)
-  })
-
-  it('is read from a file of its owner, and refused when it is damaged', () => {
-    const path = join(temporaryDirectory(), 'cluster.plan')
-    writePlanFile(plan, OPTIONS, path)
-    expect(readPlanFile('cluster', path, VERSION).operations).toEqual(plan.operations)
-    const damaged = JSON.stringify({ ...plan, options: OPTIONS, operations: [{ id: 1 }] })
-    expect(() => parsePlanFile('cluster', Buffer.from(damaged), VERSION, 'x')).toThrow(
-      expect.objectContaining({ code: 'FileDamaged' }),
-    )
   })
 
   it('is not carried out by an apply on a node, nor a plan of a node by an apply of a cluster', () => {

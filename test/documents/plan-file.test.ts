@@ -94,12 +94,6 @@ describe('reading a saved plan', () => {
     ['no operations', { operations: {} }, 'operations is not a list'],
     ['an operation that is null', { operations: [null] }, 'operations[0] is not an object'],
     ['an unknown kind', operation({ kind: 'Rm' }), 'operations[0].kind is not one of'],
-    ['a step without target', operation({ steps: [{ op: 'umount' }] }), 'operations[0].steps[0].target is missing'],
-    [
-      'a step of an earlier build',
-      operation({ steps: [{ op: 'write', target: '/t/ready' }] }),
-      'operations[0].steps[0].op is not one of umount, ',
-    ],
     [
       'an inherited step',
       operation({ steps: [{ op: 'constructor', target: '/t' }] }),
@@ -131,23 +125,11 @@ describe('reading a saved plan', () => {
   const many = Array.from({ length: 300_000 }, (_, index) => `"n${index}":0`)
 
   it.each([
-    { name: 'nothing', text: '', message: 'the file is empty' },
-    { name: 'half of it', text: '{"kind":"Plan","oper', message: 'the file is cut off' },
     { name: 'a list', text: '[]', message: 'the file is not a JSON object' },
-    {
-      name: 'deep nesting in unknown places',
-      text: later('['.repeat(100) + ']'.repeat(100)),
-      message: 'the file is nested more than 100 deep',
-    },
     { name: 'too much of it', text: later(`{${many}}`), message: 'the file has more than 3000000 values' },
   ])('$name is one clear line (S34)', ({ text, message }) => {
     const wanted = expect.objectContaining({ code: 'FileDamaged', message: expect.stringContaining(message) })
     expect(() => parsePlanFile('node', Buffer.from(text), VERSION, 'x')).toThrow(wanted)
-  })
-
-  it('what is nested a little in unknown places does no harm', () => {
-    const text = later('['.repeat(99) + ']'.repeat(99))
-    expect(parsePlanFile('node', Buffer.from(text), VERSION, 'x').operations).toHaveLength(1)
   })
 })
 
