@@ -5,7 +5,7 @@
 import { askedChild, type OwnChild, requestOfParent } from './core/linux/own-child.ts'
 import { changeOwnership, type WalkMessage, walkRequest } from './core/linux/ownership.ts'
 import { diskFailure } from './core/messages/disk-trouble.ts'
-import { errorMessage, StepFailed } from './core/messages/errors.ts'
+import { errorMessage, StepFailed } from './core/messages/findings.ts'
 import { readProcessesForParent } from './core/users/process-reader.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {

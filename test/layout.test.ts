@@ -75,7 +75,7 @@ describe('the folders of src/core', () => {
 describe('a start', () => {
   const loaded = loadedWith('src/main.ts')
 
-  it('loads what an error needs', () => expect(loaded).toContain('src/core/messages/errors.ts'))
+  it('loads what an error needs', () => expect(loaded).toContain('src/core/messages/findings.ts'))
 
   // Types follow from shapes, so one import that is not `import type` would have each `--version` make every shape.
   it('loads no shape', () => expect(loaded).not.toContain('src/core/trust/shape.ts'))

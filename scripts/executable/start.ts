@@ -5,7 +5,7 @@
 import { existsSync, readlinkSync, statSync, writeSync } from 'node:fs'
 import { getRawAsset } from 'node:sea'
 import { asksForVersion, versionLine } from '../../src/core/cli/version-line.ts'
-import { errnoOf } from '../../src/core/messages/errors.ts'
+import { errnoOf } from '../../src/core/messages/findings.ts'
 import { checkTrusted, NotTrusted } from '../../src/core/trust/files.ts'
 import { LIBRARY_FILES, ownLibraries, SELF } from '../../src/core/trust/own-program.ts'
 import { whoElseWrites } from '../../src/core/trust/walk.ts'

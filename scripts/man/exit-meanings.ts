@@ -1,4 +1,4 @@
-import type { ExitStatus } from '../../src/core/messages/errors.ts'
+import type { ExitStatus } from '../../src/core/messages/findings.ts'
 
 /** What each exit status means by command, for the manual; a status that a command never ends with has no meaning there. */
 export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Record<string, string>>>> = {

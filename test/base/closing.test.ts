@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { closing, closingOnError } from '../../src/core/messages/errors.ts'
+import { closing, closingOnError } from '../../src/core/messages/findings.ts'
 
 const fails = (): never => {
   throw new Error('it fails')

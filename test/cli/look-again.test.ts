@@ -1,7 +1,7 @@
 /** How often is looked, and when it ends; by a clock of the test's own. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { lookAgain } from '../../src/core/cli/look-again.ts'
-import { SafetyRefusal, VolctlError } from '../../src/core/messages/errors.ts'
+import { SafetyRefusal, VolctlError } from '../../src/core/messages/findings.ts'
 import { timePasses } from '../helpers/time-passes.ts'
 
 beforeEach(() => vi.useFakeTimers())

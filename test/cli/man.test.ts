@@ -6,7 +6,7 @@ import pjson from '../../package.json' with { type: 'json' }
 import { manualPages } from '../../scripts/man.ts'
 import { commandManifest } from '../../scripts/manifest.ts'
 import { ALL_CODES, CODES } from '../../src/core/messages/codes.ts'
-import { ExitStatus } from '../../src/core/messages/errors.ts'
+import { ExitStatus } from '../../src/core/messages/findings.ts'
 import { volctl } from '../helpers/run-main.ts'
 
 const folder = new URL('../../man/', import.meta.url).pathname

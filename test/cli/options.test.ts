@@ -3,7 +3,7 @@ import { stateDirectory } from '../../src/core/cli/cluster-apply.ts'
 import { givenBy } from '../../src/core/cli/command-context.ts'
 import { clusterOptions, parseOperationKinds, planOptions, requireOneNode } from '../../src/core/cli/options.ts'
 import { plainSwitches } from '../../src/core/cli/volctl-command.ts'
-import { VolctlError } from '../../src/core/messages/errors.ts'
+import { VolctlError } from '../../src/core/messages/findings.ts'
 import { volctl } from '../helpers/run-main.ts'
 
 const none = { orphans: false, remount: false, expand: false }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { errorText } from '../../src/core/cli/report-error.ts'
-import { VolctlError } from '../../src/core/messages/errors.ts'
+import { VolctlError } from '../../src/core/messages/findings.ts'
 import { palette } from '../../src/core/views/screen.ts'
 
 const path = `/var/lib/kubelet/pods/${'d'.repeat(36)}/volumes/kubernetes.io~csi/pv-1/mount`

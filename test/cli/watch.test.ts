@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type Shown, type WatchPorts, watch } from '../../src/core/cli/look-again.ts'
-import { SafetyRefusal, VolctlError } from '../../src/core/messages/errors.ts'
+import { SafetyRefusal, VolctlError } from '../../src/core/messages/findings.ts'
 import { timePasses } from '../helpers/time-passes.ts'
 import { anOperation, aPlan } from './plan-builder.ts'
 

@@ -1,7 +1,7 @@
 /** Whatever stands in a plan file, reading it gives a plan of the right shape or one clear error. */
 import fc from 'fast-check'
 import { it } from 'vitest'
-import { VolctlError } from '../../src/core/messages/errors.ts'
+import { VolctlError } from '../../src/core/messages/findings.ts'
 import { differencesOf } from '../../src/core/plan/differences.ts'
 import { parsePlanFile, planFileText } from '../../src/core/plan/documents/plan-file.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'

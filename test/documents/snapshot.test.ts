@@ -17,7 +17,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { VolctlError } from '../../src/core/messages/errors.ts'
+import { VolctlError } from '../../src/core/messages/findings.ts'
 import { readSource } from '../../src/core/plan/documents/document-frame.ts'
 import { readSnapshot, writeSnapshot } from '../../src/core/plan/documents/snapshot-file.ts'
 import { TooLarge } from '../../src/core/trust/plain-files.ts'

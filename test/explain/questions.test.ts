@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { didYouMean, nearNames } from '../../src/core/base/text.ts'
 import { typedQuestion } from '../../src/core/explain/kinds.ts'
-import { VolctlError } from '../../src/core/messages/errors.ts'
+import { VolctlError } from '../../src/core/messages/findings.ts'
 import { attachmentName } from '../../src/core/volumes/volume-names.ts'
 import { told as ask, explain } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'

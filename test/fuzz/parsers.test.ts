@@ -10,7 +10,7 @@ import { mergeKubeConfigs, readKubeConfigFile } from '../../src/core/kube/kubeco
 import { selectContext } from '../../src/core/kube/kubeconfig/normalize-kube-config.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../src/core/linux/pod-cgroups.ts'
-import { VolctlError } from '../../src/core/messages/errors.ts'
+import { VolctlError } from '../../src/core/messages/findings.ts'
 import { kubeletConfig } from '../../src/core/node/kubelet/kubelet-config.ts'
 import { parseKubeletFlags, withoutSecrets } from '../../src/core/node/kubelet/kubelet-flags.ts'
 import { readServiceUnit } from '../../src/core/node/kubelet/systemd-unit.ts'

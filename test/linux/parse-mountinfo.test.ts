@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
-import { VolctlError } from '../../src/core/messages/errors.ts'
+import { VolctlError } from '../../src/core/messages/findings.ts'
 
 /** Lines of the kinds that upstream's sample table has, and of those it lacks. */
 const SAMPLE = `

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { tableAt } from '../../src/core/linux/stable-table.ts'
-import { VolctlError } from '../../src/core/messages/errors.ts'
+import { VolctlError } from '../../src/core/messages/findings.ts'
 
 const ALL = '1 0 8:1 / / rw - ext4 /dev/a rw\n2 1 0:7 / /data rw - tmpfs tmpfs rw\n'
 const LACKING = '1 0 8:1 / / rw - ext4 /dev/a rw\n'

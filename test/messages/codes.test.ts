@@ -12,12 +12,18 @@ import {
   outlasts,
   type WaitingCode,
 } from '../../src/core/messages/codes.ts'
-import { OperationRefused, SafetyRefusal, StepFailed, VolctlError } from '../../src/core/messages/errors.ts'
-import { OF_ANY_CODE, said } from '../../src/core/messages/said.ts'
+import {
+  OF_ANY_CODE,
+  OperationRefused,
+  SafetyRefusal,
+  StepFailed,
+  said,
+  VolctlError,
+} from '../../src/core/messages/findings.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const files = globSync('src/**/*.ts', { cwd: ROOT }).filter(
-  (file) => !/^src\/core\/messages\/(?!errors|disk-trouble)/.test(file),
+  (file) => !/^src\/core\/messages\/(?!findings|disk-trouble)/.test(file),
 )
 const sources = files.map((file) => readFileSync(join(ROOT, file), 'utf8'))
 

@@ -5,7 +5,7 @@
  */
 
 import { entryOf } from '../messages/codes.ts'
-import { CameBack, ExitStatus, errorMessage, type VolctlError } from '../messages/errors.ts'
+import { CameBack, ExitStatus, errorMessage, type VolctlError } from '../messages/findings.ts'
 import type { AnyOperation } from '../plan/cluster-plan.ts'
 import {
   type ApplyEvent,

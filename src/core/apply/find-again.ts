@@ -1,8 +1,7 @@
 /** Finds the operations of a plan in a plan that was made just now: each one that no longer matches is refused (S26). */
 
 import { memoize } from '../base/collections.ts'
-import { VolctlError } from '../messages/errors.ts'
-import { type Finding, said, saidOfAny } from '../messages/said.ts'
+import { type Finding, said, saidOfAny, VolctlError } from '../messages/findings.ts'
 import type { AnyOperation, AnyWaiting } from '../plan/cluster-plan.ts'
 import { differencesOf, differencesText } from '../plan/differences.ts'
 import type { Difference } from '../plan/events.ts'

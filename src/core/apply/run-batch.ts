@@ -7,8 +7,7 @@
  */
 
 import type { MountInfo } from '../linux/mount-table.ts'
-import { StepFailed, StepInterrupted, VolctlError } from '../messages/errors.ts'
-import { said, saidOfAny } from '../messages/said.ts'
+import { StepFailed, StepInterrupted, said, saidOfAny, VolctlError } from '../messages/findings.ts'
 import type { Operation } from '../plan/plan.ts'
 import { isExpected } from '../rules/expected-mounts.ts'
 import { requireRules } from '../rules/rules.ts'

@@ -3,8 +3,7 @@
  * `volumes/steps.ts` says what each op means.
  */
 
-import { StepFailed } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { StepFailed, said } from '../messages/findings.ts'
 import { judgeHostPath } from '../volumes/host-path.ts'
 import type { Step, StepOf, StepOp } from '../volumes/steps.ts'
 import { deleteContentStep, writeContent, writeMarker } from './content/write-content.ts'

@@ -1,6 +1,6 @@
 /** What an apply of either scope has in common: what is asked for, the question, what is printed meanwhile; and how it and `plan` end. */
 import type { Interfaces } from '@oclif/core'
-import { ExitStatus, SafetyRefusal } from '../messages/errors.ts'
+import { ExitStatus, SafetyRefusal } from '../messages/findings.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import {
   type ApplyEvent,

@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { Interrupted, usageError, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { Interrupted, said, usageError, VolctlError } from '../messages/findings.ts'
 import { io, type OutputStream } from '../trust/run.ts'
 
 /** Asks on the terminal, on standard error; only `yes` is a yes. Ctrl-C, end of input and a dropped session are a no. */

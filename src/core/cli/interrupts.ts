@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Interrupted } from '../messages/errors.ts'
+import { Interrupted } from '../messages/findings.ts'
 import { io } from '../trust/run.ts'
 import { wrapped } from '../views/screen.ts'
 import { messages, standardOutput } from './output.ts'

@@ -1,6 +1,5 @@
 import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../linux/capabilities.ts'
-import { SafetyRefusal, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { SafetyRefusal, said, VolctlError } from '../messages/findings.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
 import { allDoubts } from '../trust/files.ts'

@@ -2,7 +2,7 @@
 import type { Interfaces } from '@oclif/core'
 import { didYouMean } from '../base/text.ts'
 import { IN_CLUSTER } from '../kube/api/names.ts'
-import { usageError, type VolctlError } from '../messages/errors.ts'
+import { usageError, type VolctlError } from '../messages/findings.ts'
 import { DEFAULT_JOURNAL_DIR } from '../node/read-lazily-detached.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import {

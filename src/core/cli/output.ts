@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream'
-import { errnoOf, errorMessage, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { errnoOf, errorMessage, said, VolctlError } from '../messages/findings.ts'
 import { asTyped, type Environment, environment, io, type OutputStream, perRun } from '../trust/run.ts'
 import type { Terminal } from '../views/redrawn.ts'
 import { type Palette, palette } from '../views/screen.ts'

@@ -1,7 +1,7 @@
 /** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
 import { statSync } from 'node:fs'
 import { splitPrefix } from '../explain/kinds.ts'
-import { isMissing, usageError } from '../messages/errors.ts'
+import { isMissing, usageError } from '../messages/findings.ts'
 import type { Naming } from '../plan/names.ts'
 import { callerPath } from '../trust/run.ts'
 import { manyArguments } from './flags.ts'

@@ -3,7 +3,7 @@
 import { describePod, kubectl } from '../base/command.ts'
 import { present } from '../base/text.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import type { NextStep } from '../plan/plan.ts'
 import type { CsiSocket } from '../rpc/endpoints.ts'
 import type { PlanContext } from '../rules/context.ts'

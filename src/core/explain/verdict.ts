@@ -1,7 +1,7 @@
 /** In one line the worst thing about it, in the words of its cause. */
 
 import { causeOf } from '../messages/codes.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import type { Cause } from '../plan/cause.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import type { Operation, Problem } from '../plan/plan.ts'

@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../messages/codes.ts'
-import { VolctlError, type VolctlErrorOptions } from '../messages/errors.ts'
-import { type Finding, said, saidOfAny } from '../messages/said.ts'
+import { type Finding, said, saidOfAny, VolctlError, type VolctlErrorOptions } from '../messages/findings.ts'
 import { parseJson } from '../trust/parse-json.ts'
 import { type Shape, ShapeError } from '../trust/shape.ts'
 import type { Answer } from './transport/transport.ts'

@@ -1,5 +1,5 @@
 import { compareText } from '../base/text.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import type { ApiObject, Resource, ResourcePath } from './api/objects.ts'
 import { type ApiReadError, keyText, type ObjectKey } from './api/resources.ts'
 import { ApiError, lateError, TOO_MUCH, unusable } from './api-error.ts'

@@ -1,5 +1,4 @@
-import { StepTimedOut } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { StepTimedOut, said } from '../messages/findings.ts'
 
 /** Waits no longer than the deadline. @param what the error names @throws StepFailed TimedOut, stuck */
 export async function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {

@@ -10,8 +10,7 @@ import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { commandLine } from '../base/command.ts'
 import { diskFailure } from '../messages/disk-trouble.ts'
-import { closingOnError, errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
-import { said, saidOfAny } from '../messages/said.ts'
+import { closingOnError, errnoOf, StepFailed, StepInterrupted, said, saidOfAny } from '../messages/findings.ts'
 import {
   Entries,
   entryPath,

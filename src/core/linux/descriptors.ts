@@ -14,8 +14,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { posix } from 'node:path'
-import { allowing, closing, closingOnError, errnoOf, StepFailed } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { allowing, closing, closingOnError, errnoOf, StepFailed, said } from '../messages/findings.ts'
 import { nameIn, openDirectoryOf, requirePlain } from '../trust/files.ts'
 import { kernelText, mountIdIn } from '../trust/kernel.ts'
 import { createNew, markDirectory, openOwnDirectory, writeAll } from '../trust/plain-files.ts'

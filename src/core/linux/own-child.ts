@@ -4,7 +4,7 @@
  */
 import { text } from 'node:stream/consumers'
 import { present } from '../base/text.ts'
-import { errorMessage } from '../messages/errors.ts'
+import { errorMessage } from '../messages/findings.ts'
 import { ownOptions, ownScript, SELF } from '../trust/own-program.ts'
 import type { Shape } from '../trust/shape.ts'
 

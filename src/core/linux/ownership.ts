@@ -2,8 +2,7 @@
 
 import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
 import { diskFailure } from '../messages/disk-trouble.ts'
-import { errnoOf, StepFailed, StepInterrupted } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { errnoOf, StepFailed, StepInterrupted, said } from '../messages/findings.ts'
 import { markEntry } from '../trust/plain-files.ts'
 import { count, flag, object, oneOf, path, type ShapeOf, scalar } from '../trust/shape.ts'
 import { type Visits, walkDown } from './delete-content.ts'

@@ -11,8 +11,7 @@
  */
 
 import { append, lazy, memoize, once } from '../base/collections.ts'
-import { VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { said, VolctlError } from '../messages/findings.ts'
 import { decodeOctal } from '../trust/kernel.ts'
 import { coversOf } from './covers.ts'
 import { containingMount, locationIn } from './location.ts'

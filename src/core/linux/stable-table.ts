@@ -1,8 +1,7 @@
 /** Mount tables of kernels before 5.8, which may leave lines out while mounts change: read until two reads in a row agree (S27, P111). */
 
 import { release } from 'node:os'
-import { VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { said, VolctlError } from '../messages/findings.ts'
 import { linesInPieces } from '../trust/kernel.ts'
 import type { MountTable } from './mount-table.ts'
 import { parseMountinfo } from './parse-mountinfo.ts'

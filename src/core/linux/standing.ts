@@ -2,7 +2,7 @@
 
 import { lazy } from '../base/collections.ts'
 import type { RefusalCode } from '../messages/codes.ts'
-import { type Finding, said } from '../messages/said.ts'
+import { type Finding, said } from '../messages/findings.ts'
 import { fileSystemTypeIfAny, isFullRange, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
 

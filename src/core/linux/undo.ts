@@ -1,6 +1,5 @@
 /** What takes back the steps of an operation that did not end well: nothing half-made is left, or it is named. */
-import { codeOf, errorMessage, OperationRefused, StepFailed, VolctlError } from '../messages/errors.ts'
-import { saidOfAny } from '../messages/said.ts'
+import { codeOf, errorMessage, OperationRefused, StepFailed, saidOfAny, VolctlError } from '../messages/findings.ts'
 
 export interface Undo {
   /** What is there until it is taken back, in words: "the mount on /path". */

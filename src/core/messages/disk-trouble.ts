@@ -1,8 +1,7 @@
 /** Errors by which a disk, or the server of a file system, shows that it fails: what they mean, and what to do about them. */
 
 import type { OutcomeCode } from './codes.ts'
-import { codeOf, errnoOf, errorMessage, isMissing, StepFailed } from './errors.ts'
-import { saidOfAny } from './said.ts'
+import { codeOf, errnoOf, errorMessage, isMissing, StepFailed, saidOfAny } from './findings.ts'
 
 interface DiskTrouble {
   readonly meaning: string

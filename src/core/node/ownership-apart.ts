@@ -1,8 +1,7 @@
 /** The walk of ownership.ts in a child of this process, which is killed at its deadline, or abandoned. */
 
 import type { ChangeOwnershipOptions, OwnershipChange, WalkMessage } from '../linux/ownership.ts'
-import { StepFailed, StepInterrupted, StepTimedOut } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { StepFailed, StepInterrupted, StepTimedOut, said } from '../messages/findings.ts'
 import { type CommandResult, leftText, runCommand } from '../trust/programs.ts'
 
 export interface Apart {

@@ -7,7 +7,7 @@
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { goesWith } from '../linux/propagation.ts'
 import type { StandingObstacle } from '../linux/standing.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { caller } from '../trust/run.ts'
 import { readMountTable } from './read-mountinfo.ts'
 

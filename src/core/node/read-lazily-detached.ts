@@ -8,7 +8,7 @@
 import { isSuperblockGone } from '../linux/block/device-use.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { unreadText } from '../messages/disk-trouble.ts'
-import { allowing, closing } from '../messages/errors.ts'
+import { allowing, closing } from '../messages/findings.ts'
 import { openTrustedDirectory, readKept } from '../trust/files.ts'
 import type { LazilyDetached, LazyMemoryDefect } from '../volumes/snapshot.ts'
 

@@ -5,8 +5,7 @@
 
 import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { SafetyRefusal, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { SafetyRefusal, said, VolctlError } from '../messages/findings.ts'
 import { ownLibraryPath, ownOptions, ownScript } from '../trust/own-program.ts'
 import { openNamespace, PinnedProcess } from '../trust/processes.ts'
 import { enterNamespace } from '../trust/programs.ts'

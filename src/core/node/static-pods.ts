@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { load } from 'js-yaml'
-import { errnoOf } from '../messages/errors.ts'
+import { errnoOf } from '../messages/findings.ts'
 import { addDoubt, checkTrusted, NotTrusted, readTrustedText, TRUST_HINT } from '../trust/files.ts'
 import type { StaticPodsSnapshot } from '../volumes/snapshot.ts'
 

@@ -3,7 +3,7 @@
 import { Grouped } from '../base/collections.ts'
 import { commandLine } from '../base/command.ts'
 import { causeOf, outlasts, type ProblemCode } from '../messages/codes.ts'
-import type { Finding } from '../messages/said.ts'
+import type { Finding } from '../messages/findings.ts'
 import type { Because, Blocked, Obstacle, PodRef } from '../volumes/finding.ts'
 import type { Step } from '../volumes/steps.ts'
 import type { Subject } from '../volumes/subject.ts'

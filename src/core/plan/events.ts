@@ -2,8 +2,7 @@
 
 import { counted } from '../base/text.ts'
 import type { FailureCode } from '../messages/codes.ts'
-import { ExitStatus } from '../messages/errors.ts'
-import type { Finding } from '../messages/said.ts'
+import { ExitStatus, type Finding } from '../messages/findings.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import {
   count,

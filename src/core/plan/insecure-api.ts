@@ -1,6 +1,6 @@
 import { present } from '../base/text.ts'
 import type { Insecure } from '../kube/api/resources.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import type { PlanInputs, PlanOptions } from './plan.ts'
 
 /** Why anyone on the network path could answer (S34). */

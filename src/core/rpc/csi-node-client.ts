@@ -1,6 +1,5 @@
 import type { DescMessage, DescMethod, DescMethodUnary, MessageInitShape } from '@bufbuild/protobuf'
-import { VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { said, VolctlError } from '../messages/findings.ts'
 import {
   Node,
   type NodeExpandVolumeRequestSchema,

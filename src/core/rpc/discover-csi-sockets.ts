@@ -1,6 +1,6 @@
 import { isAbsolute, join, relative } from 'node:path'
 import { compareText, present } from '../base/text.ts'
-import { errorMessage } from '../messages/errors.ts'
+import { errorMessage } from '../messages/findings.ts'
 import { nodeCapabilities } from './csi-node-client.ts'
 import type { CsiSocket } from './endpoints.ts'
 import { Identity } from './gen/csi/v1/csi_pb.js'

@@ -1,6 +1,6 @@
 import { connect as connectHttp2, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2'
 import { connect, type Socket } from 'node:net'
-import { closing, errnoOf, errorMessage } from '../messages/errors.ts'
+import { closing, errnoOf, errorMessage } from '../messages/findings.ts'
 import { Gathered } from '../trust/bytes.ts'
 import { walkTo } from '../trust/walk.ts'
 import { type Deadline, type GrpcCode, grpcCodeName } from './grpc-status.ts'

@@ -1,5 +1,5 @@
 import { alike, compareText } from '../base/text.ts'
-import { errorMessage, isMissing } from '../messages/errors.ts'
+import { errorMessage, isMissing } from '../messages/findings.ts'
 import { Budget } from '../trust/bytes.ts'
 import { withoutLinks } from '../trust/walk.ts'
 import type { RuntimeSnapshot, SandboxState } from './endpoints.ts'

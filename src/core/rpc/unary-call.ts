@@ -11,7 +11,7 @@ import {
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { memoize } from '../base/collections.ts'
 import { firstCharacters } from '../base/text.ts'
-import { errorMessage } from '../messages/errors.ts'
+import { errorMessage } from '../messages/findings.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { decodeFrame, encodeFrame, exchange } from './exchange.ts'

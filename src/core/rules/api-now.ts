@@ -2,7 +2,7 @@
 
 import { append, memoize } from '../base/collections.ts'
 import type { Pod } from '../kube/api/objects.ts'
-import { type Finding, said } from '../messages/said.ts'
+import { type Finding, said } from '../messages/findings.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { VolumeToMount } from '../volumes/desired-state.ts'
 import { isOutOfService } from '../volumes/node-affinity.ts'

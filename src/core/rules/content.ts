@@ -3,7 +3,7 @@
 import { volctl } from '../base/command.ts'
 import { count } from '../base/text.ts'
 import { bringBack, deadWords } from '../linux/mount-table.ts'
-import { said, saidOfAny } from '../messages/said.ts'
+import { said, saidOfAny } from '../messages/findings.ts'
 import type { Obstacle } from '../volumes/finding.ts'
 import { lostAtStart, type PlanContext } from './context.ts'
 import type { Facts, Judge } from './rule.ts'

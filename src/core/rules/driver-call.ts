@@ -1,7 +1,7 @@
 /** Whether a CSI driver can be called, and what may be done otherwise (S14, S16, O10). */
 
 import { kubectl, podsOn, volctl } from '../base/command.ts'
-import { type Finding, said } from '../messages/said.ts'
+import { type Finding, said } from '../messages/findings.ts'
 import type { CsiSocket } from '../rpc/endpoints.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
 import type { Handle } from '../volumes/api-objects.ts'

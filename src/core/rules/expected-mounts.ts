@@ -3,7 +3,7 @@
 import { memoize } from '../base/collections.ts'
 import type { OtherNamespace } from '../linux/mount-namespaces.ts'
 import { isSameMount, type MountInfo, type MountTable } from '../linux/mount-table.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { fileText } from '../plan/differences.ts'
 import type { Operation } from '../plan/plan.ts'
 import { describeProcess, type NameOf, staying, type UsedBy, usingProcess } from '../users/find-holders.ts'

@@ -8,7 +8,7 @@ import { isSameMount, type MountInfo, type MountTable, whoMounted } from '../lin
 import { isPlainPath, isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
 import { causeOf } from '../messages/codes.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { SETTING_UP } from '../plan/kinds.ts'
 import { takenBy } from '../plan/plan-id.ts'
 import type { Obstacle } from '../volumes/finding.ts'

@@ -1,6 +1,6 @@
 /** S1: whether the Node object is this host's, by their ids. */
 
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { leaseIsAlive } from '../node/kubelet/signs-of-life.ts'
 import { ON_NODE } from '../plan/draft.ts'
 import type { IdentityContradiction, IdentityField, PlanInputs, PlanOptions } from '../plan/plan.ts'

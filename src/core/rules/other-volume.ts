@@ -2,7 +2,7 @@
 
 import { commandLine } from '../base/command.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../volumes/same-volume.ts'
 import { rowOf } from '../volumes/subject.ts'
 import { CSI_PLUGIN } from '../volumes/volume-names.ts'

@@ -5,7 +5,7 @@ import { mountedOnElsewhere, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { shownVolume } from '../plan/names.ts'
 import type { Operation } from '../plan/plan.ts'
 import {

@@ -2,7 +2,7 @@
 
 import { volctl } from '../base/command.ts'
 import { rfc3339 } from '../base/text.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { canonicalNodeName, hostnamesOf, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import type { PlanInputs, Refusal } from '../plan/plan.ts'
 import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'

@@ -6,8 +6,7 @@
  */
 
 import type { Reason } from '../messages/codes.ts'
-import { OperationRefused, UsersUnknown } from '../messages/errors.ts'
-import type { Finding } from '../messages/said.ts'
+import { type Finding, OperationRefused, UsersUnknown } from '../messages/findings.ts'
 import type { Draft, Judged, Wait } from '../plan/draft.ts'
 import { OPERATION_KINDS, type OperationKind, SETTING_UP, TAKING_AWAY } from '../plan/kinds.ts'
 import { attachedElsewhere, noLongerWanted, notAttached, notToDetach, wantedAgain } from './api-now.ts'

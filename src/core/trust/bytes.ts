@@ -5,7 +5,7 @@
 
 import type { Readable } from 'node:stream'
 import { gunzipSync } from 'node:zlib'
-import { errnoOf } from '../messages/errors.ts'
+import { errnoOf } from '../messages/findings.ts'
 import { TooLarge } from './plain-files.ts'
 
 /** A number of bytes that several streams may hold together. */

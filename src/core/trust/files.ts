@@ -8,7 +8,7 @@
  */
 import { constants, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { allowing, closing, closingOnError, errnoOf, isMissing } from '../messages/errors.ts'
+import { allowing, closing, closingOnError, errnoOf, isMissing } from '../messages/findings.ts'
 import { openPlain, readToLimit } from './plain-files.ts'
 import { perRun } from './run.ts'
 import { fromRoot, NotTrusted, type WalkOptions, walkTo, whoElseWrites } from './walk.ts'

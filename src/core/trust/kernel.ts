@@ -3,7 +3,7 @@
  * normal. Not for paths on a disk: those go through files.ts and plain-files.ts.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statfsSync, statSync } from 'node:fs'
-import { closing } from '../messages/errors.ts'
+import { closing } from '../messages/findings.ts'
 
 /** A small file's text, trimmed. */
 export function kernelTextIfAny(path: string): string | undefined {

@@ -4,7 +4,7 @@
  * bounded (S12, S34).
  */
 import { constants, fstatSync, fsyncSync, openSync, readSync, type Stats, writeSync } from 'node:fs'
-import { closing, closingOnError } from '../messages/errors.ts'
+import { closing, closingOnError } from '../messages/findings.ts'
 import { O_PATH } from './kernel.ts'
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants

@@ -10,8 +10,7 @@
  */
 
 import { closeSync, constants, openSync } from 'node:fs'
-import { allowing, closingOnError, MISSING, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { allowing, closingOnError, MISSING, said, VolctlError } from '../messages/findings.ts'
 import {
   isSameFile,
   kernelText,

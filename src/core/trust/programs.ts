@@ -7,8 +7,7 @@
  */
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { allowing, errnoOf, isMissing, VolctlError } from '../messages/errors.ts'
-import { said } from '../messages/said.ts'
+import { allowing, errnoOf, isMissing, said, VolctlError } from '../messages/findings.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 import { keptLibraryPath, SELF } from './own-program.ts'
 import { io, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT, perRun } from './run.ts'

@@ -6,7 +6,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { closingOnError } from '../messages/errors.ts'
+import { closingOnError } from '../messages/findings.ts'
 import { answers } from './asked-mounts.ts'
 import { cannotHang, decodeOctal, isFullRange, kernelText, kernelTextIfAny, mountIdIn, O_PATH } from './kernel.ts'
 import { environment, PROGRAM_DIRECTORIES, perRun } from './run.ts'

@@ -21,7 +21,7 @@ import {
 } from '../linux/mount-namespaces.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
-import { errorMessage } from '../messages/errors.ts'
+import { errorMessage } from '../messages/findings.ts'
 import { kernelTextIfAny, linkIfAny, namespaceOf, processIds } from '../trust/kernel.ts'
 import { runCommand } from '../trust/programs.ts'
 import { type Answer, answer, PARTS, type ProcessRequest, type Question } from './process-messages.ts'

@@ -12,7 +12,7 @@ import { type MountInfo, type MountTable, ownPathOf } from '../linux/mount-table
 import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { type PodProcess, podOfProcess } from '../linux/pod-cgroups.ts'
 import { goesWith } from '../linux/propagation.ts'
-import type { UsingProcess } from '../messages/errors.ts'
+import type { UsingProcess } from '../messages/findings.ts'
 import type { PodRef } from '../volumes/finding.ts'
 import { containerStatusesOf, namedUids, podAndContainer } from '../volumes/pods.ts'
 import type { NodeSnapshot } from '../volumes/snapshot.ts'

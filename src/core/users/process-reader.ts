@@ -13,7 +13,7 @@ import { anyDeviceNumberOf, deviceNumberFrom } from '../linux/block/device-use.t
 import { ENDED, hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../linux/mount-namespaces.ts'
 import { requestOfParent } from '../linux/own-child.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
-import { allowing, errnoOf, errorMessage } from '../messages/errors.ts'
+import { allowing, errnoOf, errorMessage } from '../messages/findings.ts'
 import { behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
 import { writeAll } from '../trust/plain-files.ts'
 import { type Answer, PARTS, type ProcessRequest, processRequest, TOO_LONG, type Use } from './process-messages.ts'

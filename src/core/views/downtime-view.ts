@@ -1,7 +1,7 @@
 /** What volctl says of a kubelet that is stopped for an apply: before the question, meanwhile, and at the end. */
 import { kubectl } from '../base/command.ts'
 import { formatDuration } from '../base/text.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import type { KubeletDowntime } from '../plan/events.ts'
 import { type Palette, type Width, wrapped } from './screen.ts'
 

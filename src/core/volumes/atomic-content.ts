@@ -2,7 +2,7 @@
 
 import { memoize } from '../base/collections.ts'
 import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../kube/api/objects.ts'
-import { said, saidOfAny } from '../messages/said.ts'
+import { said, saidOfAny } from '../messages/findings.ts'
 import { apiLookup, type Lookup, mapFound } from './api-lookup.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
 import { downwardApiText } from './downward-api-value.ts'

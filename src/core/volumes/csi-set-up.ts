@@ -3,7 +3,7 @@
 import { ownValue } from '../base/collections.ts'
 import { giveHandle } from '../base/command.ts'
 import type { CsiDriver } from '../kube/api/objects.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { apiLookup, foundOf, type Lookup } from './api-lookup.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
 import { csiPlaces, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'

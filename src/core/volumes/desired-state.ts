@@ -7,7 +7,7 @@ import type {
   PodVolumeSource,
   SharedSources,
 } from '../kube/api/objects.ts'
-import type { Finding } from '../messages/said.ts'
+import type { Finding } from '../messages/findings.ts'
 import type { Because } from './finding.ts'
 import { podNamespace } from './pods.ts'
 import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName, parseCsiUniqueName, type VolumeMode } from './volume-names.ts'

@@ -2,7 +2,7 @@
 
 import type { Pod } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { leftToKubelet } from './atomic-content.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
 import { emptyDirSteps, foreignMount, inTheWay, type MediumType, whyNotReady, whyNotThere } from './empty-dir-steps.ts'

@@ -2,7 +2,7 @@
 import { volctl } from '../base/command.ts'
 import type { Place } from '../messages/code-entry.ts'
 import { type Code, type CodesIn, codesIn } from '../messages/codes.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import {
   count as anyCount,

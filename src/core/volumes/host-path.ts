@@ -2,7 +2,7 @@
 
 import { ownValue } from '../base/collections.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'

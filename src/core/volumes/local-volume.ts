@@ -1,7 +1,7 @@
 /** local: a directory of this node, or a device, which has a global mount (P66-P71, P83). */
 
 import { posix } from 'node:path'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
 import type { Obstacle } from './finding.ts'
 import { mapSteps } from './map-steps.ts'

@@ -1,6 +1,6 @@
 /** How a volume is mounted: options of its PersistentVolume (P14, P19), which an inline volume lacks, and the group that gets its files. */
 
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import type { VolumeToMount } from './desired-state.ts'
 import type { Obstacle } from './finding.ts'
 import type { Step } from './steps.ts'

@@ -2,7 +2,7 @@
 
 import { memoize } from '../base/collections.ts'
 import type { PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { configMap, downwardApi, projected, secret } from './atomic-writer.ts'
 import { csi, lostStateFile } from './csi.ts'
 import { csiPlaces, podPathOf, podVolumeDir, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'

@@ -2,7 +2,7 @@
 
 import { namespacedName } from '../kube/api/names.ts'
 import type { PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
-import { type Finding, said } from '../messages/said.ts'
+import { type Finding, said } from '../messages/findings.ts'
 import { flag, kept, keptList, needed, type ShapeOf, text } from '../trust/shape.ts'
 import type { Lookup } from './api-lookup.ts'
 import type { UnresolvedVolume } from './desired-state.ts'

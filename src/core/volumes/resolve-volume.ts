@@ -3,7 +3,7 @@
 import { ownValue } from '../base/collections.ts'
 import { present } from '../base/text.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../kube/api/objects.ts'
-import { said } from '../messages/said.ts'
+import { said } from '../messages/findings.ts'
 import { type ApiLookup, apiLookup, mapFound } from './api-lookup.ts'
 import { csi } from './csi.ts'
 import {

@@ -24,7 +24,7 @@ import {
 import { type ApiReadError, insecure, writtenError } from '../kube/api/resources.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { type PathType, plainPath } from '../linux/paths.ts'
-import type { UsingProcess } from '../messages/errors.ts'
+import type { UsingProcess } from '../messages/findings.ts'
 import { csiSocket, runtime } from '../rpc/endpoints.ts'
 import { about, named } from '../trust/json-schema.ts'
 import {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Pod } from '../../../src/core/kube/api/objects.ts'
 import type { Ownership } from '../../../src/core/linux/ownership.ts'
-import { StepFailed, StepInterrupted, StepTimedOut } from '../../../src/core/messages/errors.ts'
+import { StepFailed, StepInterrupted, StepTimedOut } from '../../../src/core/messages/findings.ts'
 import type { VolumeToMount } from '../../../src/core/volumes/desired-state.ts'
 import { Fixture, POD, ROOT } from '../apply-fixture.ts'
 

@@ -1,6 +1,6 @@
 /** What is taken back where a step fails, and what is left because it may be somebody else's (S11, S26, S30). */
 import { beforeEach, describe, expect, it } from 'vitest'
-import { StepFailed, VolctlError } from '../../../src/core/messages/errors.ts'
+import { StepFailed, VolctlError } from '../../../src/core/messages/findings.ts'
 import type { CommandResult } from '../../../src/core/trust/programs.ts'
 import type { Step } from '../../../src/core/volumes/steps.ts'
 import { DEVICE, Fixture, localVolume, operation, POD, ROOT } from '../apply-fixture.ts'

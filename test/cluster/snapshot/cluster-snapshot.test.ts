@@ -6,7 +6,7 @@ import {
   readClusterSnapshot,
   writeClusterSnapshot,
 } from '../../../src/core/cluster/read/cluster-snapshot.ts'
-import { VolctlError } from '../../../src/core/messages/errors.ts'
+import { VolctlError } from '../../../src/core/messages/findings.ts'
 import { ago, attachment, bound, cluster, DEAD, node, pod, uniqueName } from '../../helpers/cluster-builder.ts'
 import { temporaryDirectory } from '../../kube/connect.ts'
 

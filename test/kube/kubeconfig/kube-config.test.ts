@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ADMIN_FILES, discoverKubeConfig } from '../../../src/core/kube/kubeconfig/kube-config.ts'
-import type { VolctlError } from '../../../src/core/messages/errors.ts'
+import type { VolctlError } from '../../../src/core/messages/findings.ts'
 import type { Environment } from '../../../src/core/trust/run.ts'
 import { temporaryDirectory, thrownBy } from '../connect.ts'
 

@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SafetyRefusal } from '../../../src/core/messages/errors.ts'
+import { SafetyRefusal } from '../../../src/core/messages/findings.ts'
 import {
   findKubelet,
   kubeletsSeen,

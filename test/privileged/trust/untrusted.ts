@@ -22,7 +22,7 @@ import {
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { load } from 'js-yaml'
-import { ExitStatus } from '../../../src/core/messages/errors.ts'
+import { ExitStatus } from '../../../src/core/messages/findings.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
 import type { NodeSnapshot } from '../../../src/core/volumes/snapshot.ts'

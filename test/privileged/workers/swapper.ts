@@ -7,7 +7,7 @@
  * Arguments: kind, volume, attic (a directory beside the volume), outside (same device), other (another device), rounds.
  */
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { errnoOf } from '../../../src/core/messages/errors.ts'
+import { errnoOf } from '../../../src/core/messages/findings.ts'
 import { bindMount, detachMount, exchange } from '../system-calls.ts'
 
 const [kind = '', volume = '', attic = '', outside = '', other = '', rounds = '0'] = process.argv.slice(2)

@@ -2,8 +2,7 @@
 
 import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { OutcomeCode } from '../../messages/codes.ts'
-import { errorMessage, StepFailed, VolctlError } from '../../messages/errors.ts'
-import { said, saidOfAny } from '../../messages/said.ts'
+import { errorMessage, StepFailed, said, saidOfAny, VolctlError } from '../../messages/findings.ts'
 import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
 import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { Step } from '../../volumes/steps.ts'

@@ -1,8 +1,7 @@
 /** Secrets and tokens: read right before the call that needs them, and stored nowhere (C58, C60). */
 
 import { withDeadline } from '../../linux/deadline.ts'
-import { errorMessage, StepFailed } from '../../messages/errors.ts'
-import { said, saidOfAny } from '../../messages/said.ts'
+import { errorMessage, StepFailed, said, saidOfAny } from '../../messages/findings.ts'
 import type { Cluster } from '../../node/api/node-objects.ts'
 import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'

@@ -4,8 +4,7 @@
  */
 
 import { pause, withDeadline } from '../../linux/deadline.ts'
-import { errorMessage, OperationRefused } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { errorMessage, OperationRefused, said } from '../../messages/findings.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { askCluster } from '../../rules/machine-facts.ts'
 import { requireRules } from '../../rules/rules.ts'

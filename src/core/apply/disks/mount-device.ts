@@ -1,8 +1,7 @@
 /** A device's global mount: the file system is identified, checked and mounted, and never formatted (P66, P67, P128; S15). */
 
 import { type MountInfo, whoMounted } from '../../linux/mount-table.ts'
-import { StepFailed } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { StepFailed, said } from '../../messages/findings.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { Host } from '../../rules/host.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'

@@ -1,8 +1,7 @@
 /** Identifies and checks the file system on a device: blkid(8) and fsck(8), never mkfs (P128, S15). */
 
 import { commandLine } from '../../base/command.ts'
-import { StepFailed } from '../../messages/errors.ts'
-import { said, saidOfAny } from '../../messages/said.ts'
+import { StepFailed, said, saidOfAny } from '../../messages/findings.ts'
 import { CommandMissing } from '../../trust/programs.ts'
 import { command, firstLineOf, type StepContext } from '../operation/step.ts'
 

@@ -1,7 +1,6 @@
 /** Flushes and removes SCSI disks that nothing uses: multipath maps first, then each path (P76, P81, S25). */
 
-import { StepFailed } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { StepFailed, said } from '../../messages/findings.ts'
 import { fcDisks, mapsOver, stillThere } from '../../rules/luns.ts'
 import type { Lun, SeenDisk } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'

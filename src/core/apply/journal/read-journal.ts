@@ -5,8 +5,7 @@
  */
 
 import { unreadText } from '../../messages/disk-trouble.ts'
-import { VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { said, VolctlError } from '../../messages/findings.ts'
 import { linesOf } from '../../node/read-lazily-detached.ts'
 import type { KubeletDowntime, Outcome } from '../../plan/events.ts'
 import type { Operation } from '../../plan/plan.ts'

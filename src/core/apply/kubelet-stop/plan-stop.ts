@@ -2,7 +2,7 @@
 
 import { formatDuration } from '../../base/text.ts'
 import type { Pod } from '../../kube/api/objects.ts'
-import { usageError } from '../../messages/errors.ts'
+import { usageError } from '../../messages/findings.ts'
 import type { UnitFacts } from '../../node/kubelet/stoppable.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import { readyAmong } from '../../plan/plan-summary.ts'

@@ -2,8 +2,7 @@
 
 import { commandLine } from '../../base/command.ts'
 import { pause } from '../../linux/deadline.ts'
-import { errorMessage, type SafetyRefusal, VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { errorMessage, type SafetyRefusal, said, VolctlError } from '../../messages/findings.ts'
 import { notStopped } from '../../node/kubelet/stoppable.ts'
 import { hasSystemd, startingService, timerOf, unitProperties } from '../../node/kubelet/systemctl.ts'
 import { runCommand } from '../../trust/programs.ts'

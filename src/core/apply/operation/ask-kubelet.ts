@@ -1,8 +1,7 @@
 /** Whether a kubelet is there, and which pods run, right before an operation (S11, S26). */
 
 import { withDeadline } from '../../linux/deadline.ts'
-import { CameBack, errorMessage, OperationRefused } from '../../messages/errors.ts'
-import { said, saidOfAny } from '../../messages/said.ts'
+import { CameBack, errorMessage, OperationRefused, said, saidOfAny } from '../../messages/findings.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Witness } from '../../rules/machine-facts.ts'
 import type { KubeletSnapshot } from '../../volumes/snapshot.ts'

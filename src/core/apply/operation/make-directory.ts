@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { diskFailure } from '../../messages/disk-trouble.ts'
-import { errnoOf } from '../../messages/errors.ts'
+import { errnoOf } from '../../messages/findings.ts'
 import type { Step } from '../../volumes/steps.ts'
 import type { StepContext } from './step.ts'
 

@@ -8,9 +8,10 @@ import {
   StepDetached,
   StepFailed,
   StepInterrupted,
+  said,
+  saidOfAny,
   VolctlError,
-} from '../../messages/errors.ts'
-import { said, saidOfAny } from '../../messages/said.ts'
+} from '../../messages/findings.ts'
 import type { AnyOperation } from '../../plan/cluster-plan.ts'
 import {
   type ApplyEvent,

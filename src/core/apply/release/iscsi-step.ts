@@ -1,8 +1,7 @@
 /** Releases an iSCSI LUN: its SCSI devices, then its sessions, unless somebody else needs them (P76, P78, P84, P160, S25). */
 
 import { commandLine } from '../../base/command.ts'
-import { errorMessage, StepFailed } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { errorMessage, StepFailed, said } from '../../messages/findings.ts'
 import { unfinished } from '../../rules/api-now.ts'
 import { iscsiVolume, keptText, recordedVolume } from '../../rules/luns.ts'
 import type { IscsiVolume } from '../../rules/machine-facts.ts'

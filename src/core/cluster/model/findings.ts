@@ -4,7 +4,7 @@ import { Grouped } from '../../base/collections.ts'
 import { credentialFor } from '../../base/command.ts'
 import { take, unlessEmpty } from '../../base/text.ts'
 import type { BlockCode, Code, ProblemCode, Reason } from '../../messages/codes.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/findings.ts'
 import type {
   ClusterAbout,
   ClusterOperation,

@@ -6,7 +6,7 @@
 import { Grouped, lazy, once } from '../../base/collections.ts'
 import { compareText } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
-import type { Finding } from '../../messages/said.ts'
+import type { Finding } from '../../messages/findings.ts'
 import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import { mayBeNamed, mayBeOne } from '../../volumes/desired-state.ts'
 import { attachmentName, CSI_PLUGIN, csiUniqueName, parseCsiUniqueName } from '../../volumes/volume-names.ts'

@@ -3,7 +3,7 @@
 import { compareText } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/findings.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import type { MayBe } from '../../volumes/desired-state.ts'

@@ -10,7 +10,7 @@ import {
 } from '../../base/command.ts'
 import { compareText, count } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/findings.ts'
 import { advised, type Wait } from '../../plan/draft.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import type { Blocked } from '../../volumes/finding.ts'

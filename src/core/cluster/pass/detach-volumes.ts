@@ -18,7 +18,7 @@ import {
 import { rfc3339 } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { CODES, type Reason } from '../../messages/codes.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/findings.ts'
 import type { DetachException } from '../../plan/cluster-plan.ts'
 import { advised, type Hint, type Wait } from '../../plan/draft.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'

@@ -6,7 +6,7 @@
 import { lazy } from '../../base/collections.ts'
 import { kubectl, planCluster as planCommand } from '../../base/command.ts'
 import { count } from '../../base/text.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { finishOperations } from '../../plan/draft.ts'
 import { withCauses } from '../../plan/name-causes.ts'

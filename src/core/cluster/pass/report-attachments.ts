@@ -16,7 +16,7 @@ import {
 import { compareText, take } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { type ProblemCode, remedyOf } from '../../messages/codes.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/findings.ts'
 import type { Hint } from '../../plan/draft.ts'
 import type { Severity } from '../../plan/plan.ts'
 import type { RowKey } from '../../volumes/subject.ts'

@@ -11,7 +11,7 @@ import {
 import { compareText, count } from '../../base/text.ts'
 import { MANAGED, namespacedName } from '../../kube/api/names.ts'
 import { CODES } from '../../messages/codes.ts'
-import { said, saidOfAny } from '../../messages/said.ts'
+import { said, saidOfAny } from '../../messages/findings.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import { parseCsiUniqueName } from '../../volumes/volume-names.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'

@@ -2,7 +2,7 @@
 
 import { shellWord, volctl } from '../../base/command.ts'
 import { alike } from '../../base/text.ts'
-import { VolctlError } from '../../messages/errors.ts'
+import { VolctlError } from '../../messages/findings.ts'
 import { canonicalNodeName, hostnamesOf } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/api-lookup.ts'
 import type { NodeSnapshot, NodeState } from '../../volumes/snapshot.ts'

@@ -6,8 +6,7 @@
  * everything that it has started. Its output is a secret: bounded in size, and never shown.
  */
 
-import { codeOf, errnoOf, errorMessage, VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { codeOf, errnoOf, errorMessage, said, VolctlError } from '../../messages/findings.ts'
 import { TRUST_HINT } from '../../trust/files.ts'
 import { ownUser } from '../../trust/invoker.ts'
 import { parseJson } from '../../trust/parse-json.ts'

@@ -2,8 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { load } from 'js-yaml'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
-import { isMissing, VolctlError, type VolctlErrorOptions } from '../../messages/errors.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, isMissing, said, VolctlError, type VolctlErrorOptions } from '../../messages/findings.ts'
 import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
 
 /**

@@ -7,8 +7,7 @@
  */
 
 import { delimiter, join, resolve } from 'node:path'
-import { VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { said, VolctlError } from '../../messages/findings.ts'
 import { addDoubt, type Doubt, NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
 import { ownUser } from '../../trust/invoker.ts'
 import { callerPath, type Environment, environment } from '../../trust/run.ts'

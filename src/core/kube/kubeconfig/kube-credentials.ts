@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { Agent } from 'node:https'
 import { volctl } from '../../base/command.ts'
-import { errnoOf, VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { errnoOf, said, VolctlError } from '../../messages/findings.ts'
 import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import { NODE_USER } from '../api/names.ts'
 import {

@@ -1,4 +1,4 @@
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import type { Insecure } from '../api/resources.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
 import { type Fields, invalid, NotUsed, type RawKubeConfig, textIn } from './kube-config-file.ts'

@@ -1,7 +1,7 @@
 /** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
 import { closeSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { errnoOf } from '../../messages/errors.ts'
+import { errnoOf } from '../../messages/findings.ts'
 import { decodeOctal, fileSystemTypeIfAny, ifAny, kernelText, kernelTextIfAny, listIfAny } from '../../trust/kernel.ts'
 import { openDeviceAlone } from '../../trust/plain-files.ts'
 import { isThere, namesIn, textIn } from './sysfs-block-tree.ts'

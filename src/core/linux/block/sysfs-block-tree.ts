@@ -5,7 +5,7 @@
 import { readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { compareText } from '../../base/text.ts'
-import { allowing } from '../../messages/errors.ts'
+import { allowing } from '../../messages/findings.ts'
 import { kernelText } from '../../trust/kernel.ts'
 import type { MountTable } from '../mount-table.ts'
 

@@ -25,8 +25,7 @@ import {
   deleteVolumeAttachment,
   patchClaimStatus,
 } from '../../kube/writes.ts'
-import { SafetyRefusal, VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { SafetyRefusal, said, VolctlError } from '../../messages/findings.ts'
 import type { Budget } from '../../trust/bytes.ts'
 import { kept, text } from '../../trust/shape.ts'
 import { onDiskUid, podNamespace } from '../../volumes/pods.ts'

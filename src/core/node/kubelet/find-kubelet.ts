@@ -3,8 +3,7 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { SafetyRefusal } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { SafetyRefusal, said } from '../../messages/findings.ts'
 import { obeyedTextIfAny } from '../../trust/files.ts'
 import { isSameFile } from '../../trust/kernel.ts'
 import {

@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { load } from 'js-yaml'
-import { errnoOf, errorMessage, VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { errnoOf, errorMessage, said, VolctlError } from '../../messages/findings.ts'
 import { NotTrusted, readTrustedText, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
 

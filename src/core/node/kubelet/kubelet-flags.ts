@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { present } from '../../base/text.ts'
 import { KEEPS_TERMINATED, MANAGED } from '../../kube/api/names.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import { trustedTextIfAny } from '../../trust/files.ts'
 import type { NodeSnapshot } from '../../volumes/snapshot.ts'
 

@@ -1,6 +1,5 @@
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../linux/pod-cgroups.ts'
-import { errorMessage, VolctlError } from '../../messages/errors.ts'
-import { said } from '../../messages/said.ts'
+import { errorMessage, said, VolctlError } from '../../messages/findings.ts'
 import { addDoubt } from '../../trust/files.ts'
 import { ifAny, kernelTextIfAny, parentIn, processIds } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'

@@ -2,8 +2,7 @@
 
 import { commandLine } from '../../base/command.ts'
 import { take } from '../../base/text.ts'
-import { SafetyRefusal } from '../../messages/errors.ts'
-import { type Finding, said, saidOfAny } from '../../messages/said.ts'
+import { type Finding, SafetyRefusal, said, saidOfAny } from '../../messages/findings.ts'
 import { kernelTextIfAny, linkIfAny, processIds } from '../../trust/kernel.ts'
 import { holdersOf, listeners } from '../../trust/listeners.ts'
 import type { KubeletSnapshot } from '../../volumes/snapshot.ts'

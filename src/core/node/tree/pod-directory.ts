@@ -3,7 +3,7 @@
 import { ownValue } from '../../base/collections.ts'
 import type { PodVolumeSource } from '../../kube/api/objects.ts'
 import { entriesIn, entryPath, nameOf } from '../../linux/descriptors.ts'
-import { closing } from '../../messages/errors.ts'
+import { closing } from '../../messages/findings.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import { wrappedName } from '../../volumes/desired-state.ts'
 import { ListedEntry } from '../../volumes/on-disk/tree.ts'

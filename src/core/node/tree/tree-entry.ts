@@ -1,7 +1,7 @@
 /** What is read of one entry of the kubelet's directories: its type, its attributes, the content of a small file. */
 
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
-import { closing, errnoOf, errorMessage } from '../../messages/errors.ts'
+import { closing, errnoOf, errorMessage } from '../../messages/findings.ts'
 import { digest } from '../../trust/digest.ts'
 import { ifAny } from '../../trust/kernel.ts'
 import { NotPlain, openPlain, readToLimit } from '../../trust/plain-files.ts'

@@ -6,14 +6,16 @@ import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
 import {
+  type Args,
   closing,
   closingOnError,
   errorMessage,
   isMissing,
+  type Sentence,
+  said,
   VolctlError,
   type VolctlErrorOptions,
-} from '../../messages/errors.ts'
-import { type Args, type Sentence, said } from '../../messages/said.ts'
+} from '../../messages/findings.ts'
 import { collect, gunzipped, isGzip } from '../../trust/bytes.ts'
 import { kindOf } from '../../trust/files.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../../trust/parse-json.ts'

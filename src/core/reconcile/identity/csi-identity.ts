@@ -18,7 +18,7 @@ import {
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import type { PlanContext } from '../../rules/context.ts'
 import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
 import { csiSourceOf } from '../../volumes/in-tree-volumes.ts'

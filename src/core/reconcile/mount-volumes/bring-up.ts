@@ -3,7 +3,7 @@
 import { present } from '../../base/text.ts'
 import { alsoShowing } from '../../linux/location.ts'
 import { isByKubelet, type Reason } from '../../messages/codes.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/findings.ts'
 import type { Draft } from '../../plan/draft.ts'
 import { SETTING_UP } from '../../plan/kinds.ts'
 import { aboutWanted, type PlanContext } from '../../rules/context.ts'

@@ -3,7 +3,7 @@
 import { kubectl } from '../../base/command.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/findings.ts'
 import { whyNotManaged } from '../../node/kubelet/kubelet-flags.ts'
 import type { Wait } from '../../plan/draft.ts'
 import { type PlanContext, podNameOf, startKubelet, useCredential, waitForKubelet } from '../../rules/context.ts'

@@ -3,7 +3,7 @@
 import { commandLine } from '../../base/command.ts'
 import { bringBack, deadWords } from '../../linux/mount-table.ts'
 import type { Reason } from '../../messages/codes.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/findings.ts'
 import type { Draft, Wait } from '../../plan/draft.ts'
 import { aboutWanted, type PlanContext, podNameOf, podRefOf, waitForKubelet } from '../../rules/context.ts'
 import type { Facts } from '../../rules/rule.ts'

@@ -1,6 +1,6 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import { aboutWanted, type PlanContext, podNameOf, startKubelet } from '../../rules/context.ts'
 import { stagedStateFile } from '../../volumes/csi.ts'
 import { csiPlaces, podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'

@@ -1,6 +1,6 @@
 /** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
 
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import { whyNotManaged, whyTerminatedKept } from '../../node/kubelet/kubelet-flags.ts'
 import { ON_NODE } from '../../plan/draft.ts'
 import type { PlanContext } from '../../rules/context.ts'

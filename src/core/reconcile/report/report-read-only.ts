@@ -5,7 +5,7 @@
 
 import { commandLine, PIPE } from '../../base/command.ts'
 import { isOnDisk } from '../../linux/mount-table.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import { aboutWanted, type PlanContext, podNameOf } from '../../rules/context.ts'
 import { readOnlyPlace, whyReadOnly } from '../../rules/foreign-mounts.ts'
 import { podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'

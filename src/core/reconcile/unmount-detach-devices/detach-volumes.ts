@@ -12,7 +12,7 @@ import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/row
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { undeletedPath } from '../../linux/paths.ts'
 import { isByKubelet } from '../../messages/codes.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import { type Draft, removedBy, type Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { type PlanContext, waitForKubelet } from '../../rules/context.ts'

@@ -3,7 +3,7 @@
 import { present, unlessEmpty } from '../../base/text.ts'
 import { globalUniqueName } from '../../facts/global-mounts.ts'
 import { uniqueNameOf } from '../../facts/row.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { type PlanContext, type Stack, umountSteps } from '../../rules/context.ts'
 import { driverCall, isWithoutDriver } from '../../rules/driver-call.ts'

@@ -4,7 +4,7 @@
  */
 
 import { type Identified, uniqueNameOf } from '../../facts/row.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import { type Draft, removedBy } from '../../plan/draft.ts'
 import { type PlanContext, waitForKubelet } from '../../rules/context.ts'
 import { strayOf } from '../../rules/rule.ts'

@@ -2,7 +2,7 @@
 
 import { present } from '../../base/text.ts'
 import { type GlobalMount, globalUniqueName } from '../../facts/global-mounts.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import type { Draft } from '../../plan/draft.ts'
 import { type PlanContext, umountSteps } from '../../rules/context.ts'
 import { flexCall, flexSteps } from '../../rules/driver-call.ts'

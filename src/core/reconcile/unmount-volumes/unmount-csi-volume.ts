@@ -4,7 +4,7 @@
  */
 
 import type { MountInfo } from '../../linux/mount-table.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import type { PlanContext } from '../../rules/context.ts'
 import { driverCall, isWithoutDriver } from '../../rules/driver-call.ts'
 import type { PodClass } from '../../rules/pods/pod-classes.ts'

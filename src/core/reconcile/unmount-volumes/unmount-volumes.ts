@@ -4,7 +4,7 @@
  * One operation per volume and pod, sub-paths first. Any doubt blocks the operation, and is reported.
  */
 import { present } from '../../base/text.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import type { Operation, VolumeRef } from '../../plan/plan.ts'
 import { layersBelowDead, type PlanContext, umountSteps } from '../../rules/context.ts'
 import { flexCall, flexSteps, isFlexPlugin } from '../../rules/driver-call.ts'

@@ -1,7 +1,7 @@
 /** Static pods: which directories may belong to a pod that the API does not know (S10, R225-R230). */
 
 import type { Pod } from '../../kube/api/objects.ts'
-import { said } from '../../messages/said.ts'
+import { said } from '../../messages/findings.ts'
 import type { Problem } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
 import type { PodRef } from '../../volumes/finding.ts'

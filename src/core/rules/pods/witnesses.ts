@@ -1,7 +1,7 @@
 /** The two sources that show whether a pod is alive: the container runtime and the process table (S9). */
 
 import { append, memoize } from '../../base/collections.ts'
-import { type Finding, said } from '../../messages/said.ts'
+import { type Finding, said } from '../../messages/findings.ts'
 import type { Problem } from '../../plan/plan.ts'
 import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
 import { baseName } from '../../volumes/on-disk/tree.ts'
