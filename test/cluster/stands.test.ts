@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import type { ClusterOptions, ClusterPlan, ClusterStand } from '../../src/core/plan/cluster-plan.ts'
 import { clusterAnswerOf } from '../../src/core/views/answer/cluster-answer.ts'
-import { rowsOf } from '../../src/core/volumes/subject.ts'
+import { rowsOf } from '../../src/core/volumes/finding.ts'
 import { attachmentName } from '../../src/core/volumes/volume-names.ts'
 import {
   ALIVE,

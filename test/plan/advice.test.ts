@@ -8,8 +8,7 @@ import type { NextStep, Operation, Plan, Problem, Severity, Waiting } from '../.
 import type { Answer } from '../../src/core/views/answer/answer.ts'
 import { answerOf } from '../../src/core/views/answer/make-answer.ts'
 import { countsText } from '../../src/core/views/answer/needs.ts'
-import type { Because, CauseSubject } from '../../src/core/volumes/finding.ts'
-import type { RowKey } from '../../src/core/volumes/subject.ts'
+import type { Because, CauseSubject, RowKey } from '../../src/core/volumes/finding.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 
 const STOP = 'crictl pods --label io.kubernetes.pod.uid=uid-7 -q | xargs -r crictl stopp'

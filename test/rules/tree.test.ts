@@ -6,7 +6,7 @@ import { allRules } from '../../scripts/rule-books.ts'
 import { OPERATION_KINDS } from '../../src/core/plan/kinds.ts'
 import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { RULES } from '../../src/core/rules/rules.ts'
-import { THE_NODE } from '../../src/core/volumes/subject.ts'
+import { THE_NODE } from '../../src/core/volumes/finding.ts'
 import { node } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

@@ -8,10 +8,9 @@ import type { Difference } from '../plan/events.ts'
 import { SETTING_UP } from '../plan/kinds.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
-import type { Blocked } from '../volumes/finding.ts'
+import { areOfOneRow, type Blocked, podOf } from '../volumes/finding.ts'
 import type { NodeSnapshot, NodeState } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
-import { areOfOneRow, podOf } from '../volumes/subject.ts'
 
 export interface FoundAgain<Op extends AnyOperation = Operation> {
   /** The fresh plan's operation: this one is carried out. */

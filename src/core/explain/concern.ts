@@ -4,7 +4,7 @@ import { type Scope, scopeTest } from '../facts/scope.ts'
 import type { Operation } from '../plan/plan.ts'
 import { decisionsOf } from '../reconcile/decisions.ts'
 import type { Decided } from '../reconcile/plan-node.ts'
-import type { Subject as RowSubject } from '../volumes/subject.ts'
+import type { Subject as RowSubject } from '../volumes/finding.ts'
 import type { Fact, Link, Place, Subject } from './explanation.ts'
 
 /** The thing itself, and the pods, volumes and paths to which an answer looks. */

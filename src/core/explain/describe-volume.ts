@@ -13,7 +13,7 @@ import {
 } from '../reconcile/identity/volume-facts.ts'
 import type { Decided } from '../reconcile/plan-node.ts'
 import { type PlanContext, podNameOf } from '../rules/context.ts'
-import { areOfOneRow, podOf } from '../volumes/subject.ts'
+import { areOfOneRow, podOf } from '../volumes/finding.ts'
 import { CSI_PLUGIN } from '../volumes/volume-names.ts'
 import { chainOf } from './chain.ts'
 import { type Concern, concernOf } from './concern.ts'

@@ -6,12 +6,12 @@
 import { once } from '../base/collections.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
 import { podDirOf, type VolumeToMount } from '../volumes/desired-state.ts'
+import type { PodUid, RowKey } from '../volumes/finding.ts'
 import { volumesInStatus } from '../volumes/node-affinity.ts'
 import type { BlockVolume } from '../volumes/on-disk/block-volume.ts'
 import { inlineNameOf, type PodParts, type PodVolume } from '../volumes/on-disk/pod-volumes.ts'
 import { podNamespace } from '../volumes/pods.ts'
 import { desiredStateOfPods, statusVolumesAt } from '../volumes/populate.ts'
-import type { PodUid, RowKey } from '../volumes/subject.ts'
 import {
   attachmentName,
   CSI_PLUGIN,

@@ -2,7 +2,7 @@
 
 import { Grouped, lazy } from '../base/collections.ts'
 import { isWithin } from '../linux/paths.ts'
-import { type PodUid, rowOf, type Subject } from '../volumes/subject.ts'
+import { type PodUid, rowOf, type Subject } from '../volumes/finding.ts'
 import type { Ledger } from './ledger.ts'
 import type { Part, VolumeRow } from './row.ts'
 

@@ -18,9 +18,7 @@ import {
   type ShapeOf,
   text,
 } from '../trust/shape.ts'
-import type { CauseSubject } from '../volumes/finding.ts'
-import { type PodRef, pod } from '../volumes/finding.ts'
-import type { Subject } from '../volumes/subject.ts'
+import { type CauseSubject, type PodRef, pod, type Subject } from '../volumes/finding.ts'
 import { commonFields, type Operation, volumeInApi } from './operation-shape.ts'
 import {
   EITHER_PLAN,

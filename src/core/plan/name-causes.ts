@@ -7,8 +7,16 @@
 import { append, once } from '../base/collections.ts'
 import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, entryOf, remedyOf } from '../messages/codes.ts'
-import type { Because, Blocked, CauseSubject, PodRef } from '../volumes/finding.ts'
-import { type RowKey, rowOf, rowsOf, type Subject } from '../volumes/subject.ts'
+import {
+  type Because,
+  type Blocked,
+  type CauseSubject,
+  type PodRef,
+  type RowKey,
+  rowOf,
+  rowsOf,
+  type Subject,
+} from '../volumes/finding.ts'
 import type { Cause } from './cause.ts'
 import type { AnyOperation, AnyPlan, AnyWaiting, ClusterAbout, ClusterProblem } from './cluster-plan.ts'
 import { shownVolume } from './names.ts'

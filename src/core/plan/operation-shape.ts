@@ -3,9 +3,8 @@
 import { codesIn } from '../messages/codes.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, integer, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
-import { args, codeOf, count, obstacle, path, pod } from '../volumes/finding.ts'
+import { args, codeOf, count, obstacle, path, pod, subject } from '../volumes/finding.ts'
 import { expects, step } from '../volumes/steps.ts'
-import { subject } from '../volumes/subject.ts'
 import type { VolumeMode } from '../volumes/volume-names.ts'
 import { OPERATION_KINDS } from './kinds.ts'
 

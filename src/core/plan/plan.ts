@@ -5,8 +5,7 @@
 import { insecure } from '../kube/api/resources.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import { flag, keptRecord, list, type ObjectOf, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
-import { causeKey, count, finding, path, pod, until } from '../volumes/finding.ts'
-import { subject } from '../volumes/subject.ts'
+import { causeKey, count, finding, path, pod, subject, until } from '../volumes/finding.ts'
 import { causes } from './cause.ts'
 import { kind, operation, severity, volume } from './operation-shape.ts'
 

@@ -11,7 +11,7 @@ import type { PlanContext } from '../rules/context.ts'
 import { isLiving, type PodClass } from '../rules/pods/pod-classes.ts'
 import { leftUnread, unreadParts } from '../rules/unread.ts'
 import { podPathOf } from '../volumes/desired-state.ts'
-import { type Subject, THE_NODE } from '../volumes/subject.ts'
+import { type Subject, THE_NODE } from '../volumes/finding.ts'
 import type { Decided } from './plan-node.ts'
 
 /** The form in which phases report what they leave, used for pods and operations as well. */

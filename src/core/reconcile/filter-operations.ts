@@ -13,10 +13,9 @@ import { ambiguousPods, type NameFault, nameFaults, podsCalled } from '../plan/n
 import type { Operation, PlanOptions, VolumeRef } from '../plan/plan.ts'
 import { type PlanContext, podRefOf } from '../rules/context.ts'
 import type { PodClass, PodClasses } from '../rules/pods/pod-classes.ts'
-import type { PodRef } from '../volumes/finding.ts'
+import { type PodRef, rowOf, type Subject, THE_NODE } from '../volumes/finding.ts'
 import { type ActualInputs, rootPathOf } from '../volumes/on-disk/actual-inputs.ts'
 import { namedUids } from '../volumes/pods.ts'
-import { rowOf, type Subject, THE_NODE } from '../volumes/subject.ts'
 
 /** @returns what says whether a wait or a problem is about something that --pod, --namespace and --volume name, or about all of the node */
 export function namedFindings(context: PlanContext): (finding: { readonly subject?: Subject }) => boolean {

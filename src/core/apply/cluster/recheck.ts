@@ -10,8 +10,8 @@ import { namespacedName } from '../../kube/api/names.ts'
 import { unlessRefused } from '../../kube/api-error.ts'
 import { causeOf } from '../../messages/codes.ts'
 import type { ClusterOperation, ClusterOptions } from '../../plan/cluster-plan.ts'
+import { rowOf, rowsOf } from '../../volumes/finding.ts'
 import type { ClaimFacts } from '../../volumes/resolve-claim.ts'
-import { rowOf, rowsOf } from '../../volumes/subject.ts'
 import { type FoundAgain, finderIn } from '../find-again.ts'
 
 /** A cluster, and what only the whole of it shows. */

@@ -6,9 +6,9 @@ import { usageError } from '../../messages/findings.ts'
 import type { UnitFacts } from '../../node/kubelet/stoppable.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import { readyAmong } from '../../plan/plan-summary.ts'
+import { podOf } from '../../volumes/finding.ts'
 import { isTerminating, onDiskUid } from '../../volumes/pods.ts'
 import type { NodeState } from '../../volumes/snapshot.ts'
-import { podOf } from '../../volumes/subject.ts'
 
 /** The node as it will be: all but the kubelet stays, and a container runtime that the unit runs as well answers no more. */
 export function onceStopped({ snapshot, mounts }: NodeState, facts: UnitFacts | undefined): NodeState {

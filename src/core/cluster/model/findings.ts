@@ -14,8 +14,17 @@ import type {
 } from '../../plan/cluster-plan.ts'
 import { AnyFindings, advised, type Hint, type Wait } from '../../plan/draft.ts'
 import type { OperationKind, Refusal, Severity } from '../../plan/plan.ts'
-import type { Because, Blocked, Obstacle, PodRef } from '../../volumes/finding.ts'
-import { type PodUid, podOf, type RowKey, rowsOf, type Subject } from '../../volumes/subject.ts'
+import {
+  type Because,
+  type Blocked,
+  type Obstacle,
+  type PodRef,
+  type PodUid,
+  podOf,
+  type RowKey,
+  rowsOf,
+  type Subject,
+} from '../../volumes/finding.ts'
 import { CSI_PLUGIN } from '../../volumes/volume-names.ts'
 import type { ClusterPod, ClusterState } from './cluster-state.ts'
 import type { Attached, Rows } from './rows.ts'

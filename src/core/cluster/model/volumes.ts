@@ -7,9 +7,9 @@ import { type Finding, said } from '../../messages/findings.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { foundOf, type Lookup } from '../../volumes/api-lookup.ts'
 import type { MayBe } from '../../volumes/desired-state.ts'
+import type { RowKey } from '../../volumes/finding.ts'
 import { resolveClaim, type Unresolved } from '../../volumes/resolve-claim.ts'
 import { resolveInline } from '../../volumes/resolve-volume.ts'
-import type { RowKey } from '../../volumes/subject.ts'
 import { CSI_PLUGIN, parseCsiUniqueName } from '../../volumes/volume-names.ts'
 import type {
   ClusterNode,

@@ -8,7 +8,7 @@ import type { Operation } from '../../plan/plan.ts'
 import { liftingFlag } from '../../plan/plan-summary.ts'
 import { decisionsOf, podVerdict } from '../../reconcile/decisions.ts'
 import type { Decided } from '../../reconcile/plan-node.ts'
-import type { Subject } from '../../volumes/subject.ts'
+import type { Subject } from '../../volumes/finding.ts'
 import type { AnyPart } from '../volume-part.ts'
 import type { RowVerdict } from './status.ts'
 

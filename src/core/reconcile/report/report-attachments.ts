@@ -17,6 +17,7 @@ import { describeNodes, freeHint, nodesWith } from '../../rules/other-nodes.ts'
 import { podListIsComplete } from '../../rules/pods/pod-classes.ts'
 import { type Handle, handleOf } from '../../volumes/api-objects.ts'
 import { mayBeNamed, podPathOf, type VolumeToMount } from '../../volumes/desired-state.ts'
+import type { Subject } from '../../volumes/finding.ts'
 import { flexVolume } from '../../volumes/flex-volume.ts'
 import {
   accessModesText,
@@ -27,7 +28,6 @@ import {
 } from '../../volumes/node-affinity.ts'
 import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate.ts'
 import { evidenceOf, globalPathOf, pluginNamed } from '../../volumes/registry.ts'
-import type { Subject } from '../../volumes/subject.ts'
 import {
   attachmentName,
   CSI_PLUGIN,

@@ -4,10 +4,9 @@ import type { Pod } from '../../kube/api/objects.ts'
 import { said } from '../../messages/findings.ts'
 import type { Problem } from '../../plan/plan.ts'
 import { isListedWhole } from '../../volumes/api-lookup.ts'
-import type { PodRef } from '../../volumes/finding.ts'
+import { type PodRef, THE_NODE } from '../../volumes/finding.ts'
 import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
 import { isMirrorPod, onDiskUid } from '../../volumes/pods.ts'
-import { THE_NODE } from '../../volumes/subject.ts'
 
 export type StaticSources = ReturnType<typeof judgeStaticSources>
 

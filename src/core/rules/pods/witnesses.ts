@@ -3,10 +3,10 @@
 import { append, memoize } from '../../base/collections.ts'
 import { type Finding, said } from '../../messages/findings.ts'
 import type { Problem } from '../../plan/plan.ts'
+import { THE_NODE } from '../../volumes/finding.ts'
 import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
 import { baseName } from '../../volumes/on-disk/tree.ts'
 import { namedUids, onDiskUid } from '../../volumes/pods.ts'
-import { THE_NODE } from '../../volumes/subject.ts'
 
 export type Witnesses = ReturnType<typeof judgeWitnesses>
 
