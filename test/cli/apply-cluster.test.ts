@@ -1,4 +1,4 @@
-/** `volctl apply --cluster`, as a person or a script runs it: flags, answers, the journal. */
+/** `volctl apply --cluster`, and a plan before it, as a person or a script runs it: flags, answers, the journal. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -62,6 +62,15 @@ describe('a saved plan', () => {
   })
 })
 
+it('a plan only reads, and names the command that carries it out', async () => {
+  api.clearRequests()
+  const { stdout } = await run('plan', ['--node-gone', 'gone', 'pv/pv-data'])
+  expect(stdout).toContain('attached to gone, wanted by no pod: its detach is ready')
+  expect(stdout).toMatch(/Next: volctl apply --volume pv-data .*--cluster --node-gone gone/)
+  const writes = api.requests().filter(({ method, path }) => method !== 'GET' && !/reviews$/.test(path))
+  expect(writes).toEqual([])
+})
+
 it('only yes is a yes', async () => {
   const typed = await run('apply', ['--node-gone', 'gone'], { terminal: { columns: 80 }, input: 'y\n' })
   expect(typed).toMatchObject({ status: 1, stderr: expect.stringContaining('not confirmed: nothing was changed') })
@@ -93,38 +102,35 @@ describe('a cluster whose API has lost its pods (S29)', () => {
   })
 })
 
-describe('with --node-gone', () => {
-  it('detaches and attaches, an event a line, and writes the journal into a directory that only the caller may read', async () => {
-    await using _ = await startAttacher(api, { driver: DRIVER })
-    const { status, stdout, stderr } = await apply('--node-gone', 'gone', '-o', 'ndjson')
-    expect([status, stderr]).toEqual([0, ''])
-    const events = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { type: string; node?: string })
-    expect(events.filter(({ type }) => type === 'done')).toMatchObject([
-      { kind: 'DetachVolume', node: 'gone', volume: 'pv-data' },
-      { kind: 'AttachVolume', node: 'here', volume: 'pv-data', pod: { name: 'web-0' } },
-    ])
-    expect(events.at(-1)).toMatchObject({ type: 'result', exit: 0, outcomes: { done: 2 }, left: 0 })
-    const journal = join(state, 'volctl')
-    expect(statSync(journal).mode & 0o777).toBe(0o700)
-    expect(readJournal(journal).applies).toMatchObject([{ exit: 0, node: api.url }])
-    for (const command of ['plan', 'apply']) {
-      const asked = (...more: string[]) => run(command, ['-o', 'json', '--node-gone', ...more])
-      // Detached by now, nothing names it any more: the same as a name that was mistyped.
-      for (const name of ['gone', 'gnoe']) {
-        expect(await asked(name)).toMatchObject({ status: 1, stderr: expect.stringContaining('NothingNamed') })
-        expect((await asked(name, '--ignore-not-found')).status).toBe(0)
-      }
+it('with --node-gone: detaches and attaches, an event a line, and writes the journal into a directory that only the caller may read', async () => {
+  await using _ = await startAttacher(api, { driver: DRIVER })
+  const { status, stdout, stderr } = await apply('--node-gone', 'gone', '-o', 'ndjson')
+  expect([status, stderr]).toEqual([0, ''])
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string; node?: string })
+  expect(events.filter(({ type }) => type === 'done')).toMatchObject([
+    { kind: 'DetachVolume', node: 'gone', volume: 'pv-data' },
+    { kind: 'AttachVolume', node: 'here', volume: 'pv-data', pod: { name: 'web-0' } },
+  ])
+  expect(events.at(-1)).toMatchObject({ type: 'result', exit: 0, outcomes: { done: 2 }, left: 0 })
+  const journal = join(state, 'volctl')
+  expect(statSync(journal).mode & 0o777).toBe(0o700)
+  expect(readJournal(journal).applies).toMatchObject([{ exit: 0, node: api.url }])
+  for (const command of ['plan', 'apply']) {
+    const asked = (...more: string[]) => run(command, ['-o', 'json', '--node-gone', ...more])
+    // Detached by now, nothing names it any more: the same as a name that was mistyped.
+    for (const name of ['gone', 'gnoe']) {
+      expect(await asked(name)).toMatchObject({ status: 1, stderr: expect.stringContaining('NothingNamed') })
+      expect((await asked(name, '--ignore-not-found')).status).toBe(0)
     }
-    const again = JSON.parse((await apply('-o', 'json')).stdout) as object
-    expect(again).toMatchObject({ kind: 'ApplyResult', scope: 'cluster', cluster: { uid: 'cluster-1' }, outcomes: [] })
-  })
+  }
+  const again = JSON.parse((await apply('-o', 'json')).stdout) as object
+  expect(again).toMatchObject({ kind: 'ApplyResult', scope: 'cluster', cluster: { uid: 'cluster-1' }, outcomes: [] })
 })
 
 it.each([
-  [['--pod', 'shop/web-1'], 'shop/web-1 matches no scheduled pod'],
   [['--node-gone', 'hree'], 'hree matches no node'],
   [['--orphans', '--lazy', '/x'], '--orphans does not go with --cluster'],
   [['some.plan', '--node-gone', 'gone'], '--node-gone cannot be combined with a plan file'],

@@ -1,68 +1,41 @@
-/** `volctl plan --cluster NAME`, as a person or a script runs it: from a snapshot, and live with the rights of its role. */
+/** `volctl plan --cluster NAME`, as a person or a script runs it, from a snapshot. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { attached, base, claimed, node, pod } from '../apply/cluster/scene.ts'
-import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { expect, it } from 'vitest'
 import { CLUSTERS } from '../helpers/captures.ts'
 import { volctl } from '../helpers/run-main.ts'
 
 const plan = (cluster: string, ...args: string[]) =>
   volctl(['plan', '--cluster', '--snapshot', join(CLUSTERS, `${cluster}.jsonl`), ...args])
 
-describe('from a snapshot', () => {
-  it.each(['pvc/shop/data', 'pv/pv-data', 'pod/shop/web-0', 'shop/web-0', 'volume/h-data'])(
-    '%s, in JSON',
-    async (name) => {
-      const { status, stdout, stderr } = await plan('node-gone', name, '-o', 'json')
-      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-      expect(JSON.parse(stdout).stands).toMatchObject([
-        { message: expect.stringMatching(/^attached to node-1, wanted by no pod: its detach is blocked/) },
-        { message: expect.stringMatching(/^not attached to node-2, but to node-1, wanted by shop\/web-0: its attach/) },
-      ])
-    },
-  )
+it.each(['pvc/shop/data', 'pv/pv-data', 'pod/shop/web-0', 'shop/web-0', 'volume/h-data'])(
+  '%s, in JSON',
+  async (name) => {
+    const { status, stdout, stderr } = await plan('node-gone', name, '-o', 'json')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(JSON.parse(stdout).stands).toMatchObject([
+      { message: expect.stringMatching(/^attached to node-1, wanted by no pod: its detach is blocked/) },
+      { message: expect.stringMatching(/^not attached to node-2, but to node-1, wanted by shop\/web-0: its attach/) },
+    ])
+  },
+)
 
-  it('-o name is a name again, of that attachment alone', async () => {
-    const names = (await plan('node-gone', '-o', 'name')).stdout.trim().split('\n')
-    const { stdout } = await plan('node-gone', names[0] ?? '')
-    expect(stdout).toContain('As it stands\n  shop/data   attached to node-1')
-    expect(stdout).not.toContain('not attached')
-  })
-
-  it('-v has every decision with its rule', async () => {
-    const { stderr } = await plan('node-gone', '-v', 'shop/web-0')
-    expect(stderr).toMatch(/R734: pv-data on node node-1: node node-1 does not exist/)
-    expect(stderr).toMatch(/R745: pv-data on node node-2: pod shop\/web-0/)
-  })
-
-  it.each([
-    { args: ['shop/web-1'], stderr: 'matches no scheduled pod with a volume' },
-    { args: ['pvc/shop/dta'], stderr: 'shop/dta matches no volume in this cluster' },
-    { args: ['shop/web-0', '--orphans'], stderr: '--orphans does not go with --cluster' },
-  ])('$args: one clear line', async ({ args, stderr }) => {
-    const answer = await plan('node-gone', ...args)
-    expect(answer).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(stderr) })
-  })
+it('-o name is a name again, of that attachment alone', async () => {
+  const names = (await plan('node-gone', '-o', 'name')).stdout.trim().split('\n')
+  const { stdout } = await plan('node-gone', names[0] ?? '')
+  expect(stdout).toContain('As it stands\n  shop/data   attached to node-1')
+  expect(stdout).not.toContain('not attached')
 })
 
-describe('live', () => {
-  let api: TestApiServer
-  beforeAll(async () => {
-    api = await startApiServer({ detachDelayMs: -1 })
-    api.put(...base(), ...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'), attached('data', 'gone'))
-  })
-  afterAll(() => api.stop())
+it('-v has every decision with its rule', async () => {
+  const { stderr } = await plan('node-gone', '-v', 'shop/web-0')
+  expect(stderr).toMatch(/R734: pv-data on node node-1: node node-1 does not exist/)
+  expect(stderr).toMatch(/R745: pv-data on node node-2: pod shop\/web-0/)
+})
 
-  it('only reads, and names the command that carries it out', async () => {
-    api.clearRequests()
-    const { status, stdout } = await volctl([
-      ...['plan', '--cluster', '--kubeconfig', api.kubeconfig('admin'), '--node-gone', 'gone', 'pv/pv-data'],
-    ])
-    expect(status).toBe(0)
-    expect(stdout).toContain('attached to gone, wanted by no pod: its detach is ready')
-    expect(stdout).toMatch(/Next: volctl apply --volume pv-data .*--cluster --node-gone gone/)
-    const requests = api.requests()
-    const writes = requests.filter(({ method, path }) => method !== 'GET' && !/reviews$/.test(path))
-    expect(writes).toEqual([])
-  })
+it.each([
+  { args: ['shop/web-1'], stderr: 'matches no scheduled pod with a volume' },
+  { args: ['pvc/shop/dta'], stderr: 'shop/dta matches no volume in this cluster' },
+])('$args: one clear line', async ({ args, stderr }) => {
+  const answer = await plan('node-gone', ...args)
+  expect(answer).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining(stderr) })
 })

@@ -118,14 +118,12 @@ describe('the mounts that the plan was made on (S18, S26)', () => {
   })
 })
 
-describe('the kubelet (S11)', () => {
-  it('is nothing new where the plan was made beside one', async () => {
-    fixture.kubelet = { running: true, mayReturn: false }
-    const expects = [fixture.host.mount(DIR)]
-    const plan = planOf([operation('a', { steps: [step('umount', DIR)], expects })])
-    const inputs = { ...plan.inputs, kubelet: { state: 'running' as const } }
-    expect(statesOf(await fixture.apply({ ...plan, inputs }))).toEqual({ a: 'done' })
-  })
+it('the kubelet (S11): is nothing new where the plan was made beside one', async () => {
+  fixture.kubelet = { running: true, mayReturn: false }
+  const expects = [fixture.host.mount(DIR)]
+  const plan = planOf([operation('a', { steps: [step('umount', DIR)], expects })])
+  const inputs = { ...plan.inputs, kubelet: { state: 'running' as const } }
+  expect(statesOf(await fixture.apply({ ...plan, inputs }))).toEqual({ a: 'done' })
 })
 
 it('pods that were not asked for are not taken for gone (S3)', async () => {

@@ -93,7 +93,9 @@ function guardsLifted(options: PlanOptions): unknown {
   const { acceptOutage, acceptIdentity, acceptInsecureApi } = options
   return {
     ...{ orphans, driverGone, handles, devices, forceUnmount, lazy },
-    ...{ acceptOutage, acceptIdentity, acceptInsecureApi },
+    acceptOutage,
+    acceptIdentity,
+    acceptInsecureApi,
   }
 }
 

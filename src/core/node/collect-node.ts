@@ -199,7 +199,9 @@ export async function lookAt(
   // What the container itself would hold keeps volctl from changing anything, and says nothing of who uses it on the node.
   const copies = known && (await attempt('mountinfo', () => copiesObstacle(mounts, rootDir, options.hostRoot)))
   return {
-    ...{ snapshot, mounts, connections },
+    snapshot,
+    mounts,
+    connections,
     node: copies === undefined ? node : { ...node, standing: [...node.standing, copies] },
     readMounts: mountTableReader(rootDir, known?.links.links ?? []),
   }

@@ -170,10 +170,12 @@ export function applyDocument(
   { outcomes, left, after, ...end }: ApplyResult | ClusterApplyResult,
 ) {
   return {
-    ...{ apiVersion: 'volctl.io/v1', kind: 'ApplyResult' },
+    apiVersion: 'volctl.io/v1',
+    kind: 'ApplyResult',
     ...('cluster' in plan ? { scope: plan.scope, cluster: plan.cluster } : { node: plan.node, rootDir: plan.rootDir }),
     volctlVersion: plan.volctlVersion,
-    ...{ ...end, outcomes },
+    ...end,
+    outcomes,
     left,
     waiting: after?.waiting,
     problems: after?.problems,

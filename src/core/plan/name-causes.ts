@@ -123,7 +123,10 @@ function causeFrom({ own, affected, ...is }: Group): Cause {
   const users = new Map(own.flatMap((each) => each.users ?? []).map((user) => [user.pid, user]))
   const pods = new Map(affected.flatMap((each) => each.pods).map((pod) => [pod.uid, pod]))
   return {
-    ...{ ...is, code: says.code, message: says.message, args: says.args },
+    ...is,
+    code: says.code,
+    message: says.message,
+    args: says.args,
     ...(users.size > 0 && { users: [...users.values()] }),
     remedy: (advises && adviceOf(advises)) ?? [],
     affects: {

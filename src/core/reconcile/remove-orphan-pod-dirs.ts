@@ -69,7 +69,9 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
     .toReversed()
     .map(({ type, path }) => ({ op: type === 'dir' ? 'rmdir' : 'unlink', target: path }))
   tearDown(context, {
-    ...{ kind: 'RemoveOrphanPodDir', subject, pod },
+    kind: 'RemoveOrphanPodDir',
+    subject,
+    pod,
     ...said('OrphanPodDir.left'),
     rule: 'R612',
     steps: [...steps, { op: 'rmdir', target: base }],

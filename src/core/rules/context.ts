@@ -105,7 +105,9 @@ export function lostAtStart<T extends Partial<Finding<Code>> & { readonly messag
   const { code, hint = code && remedyOf(code) } = said
   const { message, args } = saidOfAny('', 'lost', { message: said.message, what })
   return {
-    ...{ ...said, message, args },
+    ...said,
+    message,
+    args,
     hint: `Do not start the kubelet yet. ${hint ?? ''}`.trim(),
   }
 }

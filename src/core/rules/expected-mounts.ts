@@ -139,7 +139,8 @@ export const changedFile: MachineJudge = ({ operation, host }) => {
     const { dev, ino, mtime } = found.id
     // As far as the plan knew it.
     const now = {
-      ...{ dev, ino },
+      dev,
+      ino,
       size: file.size === undefined ? undefined : found.size,
       mtime: file.mtime === undefined ? undefined : mtime,
     }

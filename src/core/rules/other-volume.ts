@@ -48,7 +48,8 @@ function otherOf(context: PlanContext, row: VolumeRow): OtherVolume | undefined 
   const { inputs } = context
   const { key, identity, persistentVolume, staged, globals, maps } = row
   const claimed = (plugin: string): Claimed => ({
-    ...{ plugin, specName: persistentVolume?.metadata.name ?? key },
+    plugin,
+    specName: persistentVolume?.metadata.name ?? key,
     persistentVolume,
     driver: identity?.driver,
     handle: identity?.handle,

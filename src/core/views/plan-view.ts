@@ -39,7 +39,8 @@ export function renderPlan(
   const header = full || confirm ? planHeader(plan, screen) : undefined
   if ('cluster' in plan)
     return renderAnswer(clusterAnswerOf(plan, context, confirm), screen, {
-      ...{ unfolded: full, header },
+      unfolded: full,
+      header,
       more: [full && operationsTable(plan, podName, screen)],
     })
   const podText = podTextIn(plan)
@@ -47,7 +48,8 @@ export function renderPlan(
   // Before a question the question is the next step.
   const asks = confirm && (plan.summary.ready ?? 0) > 0
   return renderAnswer(asks ? { ...answer, next: [] } : answer, screen, {
-    ...{ unfolded: full, header },
+    unfolded: full,
+    header,
     more: [
       full && operationsTable(plan, podText, screen),
       (full || confirm) && volumesText(plan.operations, screen),
@@ -98,7 +100,8 @@ const COLUMNS: readonly Column<VolumeRef>[] = [
     }),
     DEVICE: ({ device }) => device,
   }).map(([head, cell], index) => ({
-    ...{ head, stays: -index },
+    head,
+    stays: -index,
     cell: (volume: VolumeRef, screen: Screen) => cell(volume, screen) ?? '',
   })),
 ]

@@ -217,7 +217,6 @@ const blockDevice = kept({
   name: needed(text),
   /** "/" or a text ending in " (deleted)" is unknown. */
   backingFile: text,
-  readOnly: flag,
 })
 
 const lazilyDetached = kept({

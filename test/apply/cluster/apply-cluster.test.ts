@@ -386,30 +386,26 @@ describe('one apply at a time', () => {
   })
 })
 
-describe('the rights of deploy/clusterrole-cluster-apply.yaml', () => {
-  it('are enough for everything, and each of them is used', async () => {
-    await given(...moved())
-    await using _ = await startAttacher(api, { driver: DRIVER })
-    const plan = await planOf(clientOf(api, 'cluster-apply'), GONE)
-    api.clearRequests()
-    const client = clientOf(api, 'cluster-apply')
-    const applied = await apply(client, plan, { options: GONE })
-    expect(ends(applied)).toEqual(['done', 'done'])
-    const mine = api.requests().filter(({ user }) => user === 'cluster-apply')
-    expect(mine.filter(({ status }) => status === 403)).toEqual([])
-    expect(rightsFor(mine)).toEqual(rightsOf(ROLE))
-  })
+it('the rights of deploy/clusterrole-cluster-apply.yaml: are enough for everything, and each of them is used', async () => {
+  await given(...moved())
+  await using _ = await startAttacher(api, { driver: DRIVER })
+  const plan = await planOf(clientOf(api, 'cluster-apply'), GONE)
+  api.clearRequests()
+  const client = clientOf(api, 'cluster-apply')
+  const applied = await apply(client, plan, { options: GONE })
+  expect(ends(applied)).toEqual(['done', 'done'])
+  const mine = api.requests().filter(({ user }) => user === 'cluster-apply')
+  expect(mine.filter(({ status }) => status === 403)).toEqual([])
+  expect(rightsFor(mine)).toEqual(rightsOf(ROLE))
 })
 
-describe('interrupts', () => {
-  it('nothing more is started, and what was deleted is named', async () => {
-    await given(...moved())
-    const stop = new AbortController()
-    const late = beforeChange(admin(), (method) => {
-      if (method === 'delete') stop.abort()
-    })
-    const applied = await apply(late, await gonePlan(), { options: GONE, signal: stop.signal })
-    expect(ends(applied)).toEqual(['interrupted StillAtWork', 'interrupted Interrupted'])
-    expect(applied.result).toMatchObject({ exit: 130, interrupted: true })
+it('interrupts: nothing more is started, and what was deleted is named', async () => {
+  await given(...moved())
+  const stop = new AbortController()
+  const late = beforeChange(admin(), (method) => {
+    if (method === 'delete') stop.abort()
   })
+  const applied = await apply(late, await gonePlan(), { options: GONE, signal: stop.signal })
+  expect(ends(applied)).toEqual(['interrupted StillAtWork', 'interrupted Interrupted'])
+  expect(applied.result).toMatchObject({ exit: 130, interrupted: true })
 })

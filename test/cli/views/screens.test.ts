@@ -136,17 +136,15 @@ describe('a kubelet that runs', () => {
   )
 })
 
-describe('a kubelet that stopped a moment ago', () => {
-  it('all that waits for that is said once, and when to go on', async () => {
-    const state = await recorded('stuck/before.json')
-    const { capturedAt, kubelet } = state.snapshot
-    const stoppedAt = new Date(Date.parse(capturedAt) - 19_000).toISOString()
-    const stopped = { mayReturn: false, ...kubelet, running: false, unit: 'kubelet.service', stoppedAt }
-    const plan = planned(withKubelet(state, stopped), true)
-    const text = renderPlan(plan, TERMINAL)
-    expectReadable(plan, text, TERMINAL)
-    expect(text.match(/the kubelet stopped/g)).toHaveLength(1)
-  })
+it('a kubelet that stopped a moment ago: all that waits for that is said once, and when to go on', async () => {
+  const state = await recorded('stuck/before.json')
+  const { capturedAt, kubelet } = state.snapshot
+  const stoppedAt = new Date(Date.parse(capturedAt) - 19_000).toISOString()
+  const stopped = { mayReturn: false, ...kubelet, running: false, unit: 'kubelet.service', stoppedAt }
+  const plan = planned(withKubelet(state, stopped), true)
+  const text = renderPlan(plan, TERMINAL)
+  expectReadable(plan, text, TERMINAL)
+  expect(text.match(/the kubelet stopped/g)).toHaveLength(1)
 })
 
 describe('a dead mount is told in the words that people search for', () => {

@@ -82,7 +82,9 @@ async function begin(
   const found = operations.map(findAgain(fresh, state))
   const first = firstEntry(id, plan, {
     // A journal of a node names the node here.
-    ...{ node: cluster.server, rootDir: '', cluster },
+    node: cluster.server,
+    rootDir: '',
+    cluster,
     guards: { nodeGone, acceptOutage, acceptInsecureApi },
     planFile,
     leaseTakenOverFrom: lock.takenOverFrom,

@@ -55,7 +55,9 @@ function attachVolume(context: ClusterContext, want: Row, room: ReturnType<typeo
   const [first, ...others] = pods
   const args = { pod: namespacedName({ ...first }), node: nodeName, others: others.length }
   context.findings.add({
-    ...{ kind: 'AttachVolume', rule: 'R745', ...about },
+    kind: 'AttachVolume',
+    rule: 'R745',
+    ...about,
     ...said(others.length === 0 ? 'WantedNotAttached.pod' : 'WantedNotAttached.pods', args),
     paths: [],
     steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
@@ -67,7 +69,9 @@ function attachVolume(context: ClusterContext, want: Row, room: ReturnType<typeo
     attachment: { name },
     // R745: exactly the object that the controller would create.
     creates: {
-      ...{ name, attacher: driver, nodeName },
+      name,
+      attacher: driver,
+      nodeName,
       source:
         inlineSpec === undefined
           ? { persistentVolumeName: want.persistentVolume ?? volume.name ?? '' }

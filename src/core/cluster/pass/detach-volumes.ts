@@ -183,7 +183,8 @@ function fromMissingNode(context: ClusterContext, { object }: Attached, never: N
   const { node } = object
   return {
     ...after(never, said('NodeDeleted', { node })),
-    ...{ rule: 'R734', exception: 'NodeGone' },
+    rule: 'R734',
+    exception: 'NodeGone',
     blocked: machineObstacle(context, node),
   }
 }
@@ -230,7 +231,8 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
   const { is, readiness, since } = detachRow(context, node, row)
   const decided = (why: Finding<Reason>, more: Partial<Decision>): Verdict => ({
     ...after(never, why),
-    ...{ rule: 'R731', ...more },
+    rule: 'R731',
+    ...more,
   })
   switch (is) {
     case 'NotInUse':

@@ -177,10 +177,6 @@ export function swapAreas(text: string) {
 export function loopDevices(sys = '/sys') {
   const number = (name: string): number => Number(name.slice('/dev/loop'.length))
   return readLoops(sys)
-    .map(({ device, backingFile }) => ({
-      name: device,
-      backingFile,
-      readOnly: kernelTextIfAny(`${sys}/block/${posix.basename(device)}/ro`) === '1' || undefined,
-    }))
+    .map(({ device, backingFile }) => ({ name: device, backingFile }))
     .toSorted((one, other) => number(one.name) - number(other.name))
 }

@@ -82,7 +82,8 @@ export function sysfsBlockTree(sys = '/sys', dev = '/dev') {
     const server = Number(textIn(`${at}/pid`) ?? 0)
     const disk = isThere(`${at}/partition`) ? posix.basename(posix.dirname(realpathSync(at))) : undefined
     return {
-      ...{ name, dev: number },
+      name,
+      dev: number,
       disk,
       // Their names begin with the disk's.
       partitions: namesIn(at).filter((each) => each.startsWith(name) && isThere(`${at}/${each}/partition`)),

@@ -81,7 +81,9 @@ export function nodeOf(dev: string, tree: BlockTree): BlockNode {
   const name = tree.nameOf(dev)
   const bare = {
     ...{ name: name ?? dev, dev, partitions: [], holders: [], slaves: [], characters: [] },
-    ...{ isMultipath: false, isScsi: false, isRecovering: false },
+    isMultipath: false,
+    isScsi: false,
+    isRecovering: false,
   }
   return (name === undefined ? undefined : tree.node(name)) ?? bare
 }

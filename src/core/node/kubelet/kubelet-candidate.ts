@@ -54,7 +54,8 @@ export function candidateFrom({
   const bootstrap = flags.get('bootstrap-kubeconfig')
   return {
     ...known,
-    ...{ flags, workingDirectory },
+    flags,
+    workingDirectory,
     args: withoutSecrets(args),
     rootDir: posix.resolve(workingDirectory, flags.get('root-dir') || known.rootDir || DEFAULT_ROOT_DIR),
     nodeName: canonicalNodeName(named || hostname()),

@@ -49,7 +49,8 @@ export async function unitFacts(unit: string, apiPort?: number, apiHost?: string
   const api = apiPort === undefined ? [] : holdersOf(listeners(apiPort, undefined, apiHost))
   return {
     ...state,
-    ...{ unit, startedBy },
+    unit,
+    startedBy,
     /** Active units that stop with it, and are not started with it. */
     stopsToo,
     /** Whom systemd ends when the unit stops: `control-group` and `mixed` mean everybody in its cgroup. */

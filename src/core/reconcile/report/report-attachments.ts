@@ -213,7 +213,9 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     const { persistentVolume, podUid, specName: name } = volume
     note({
       ...{ uniqueName, name, path: podPathOf(volume), pods: [podUid] },
-      ...{ identity: handleOf(volume), persistentVolume, subject: () => ledger.wanted(volume) },
+      identity: handleOf(volume),
+      persistentVolume,
+      subject: () => ledger.wanted(volume),
     })
   }
   // Also of pods that are gone.

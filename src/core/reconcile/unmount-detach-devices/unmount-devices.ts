@@ -75,7 +75,9 @@ function unmountDevice(
     device: shown.at(-1),
   })
   tearDown(context, {
-    ...{ kind: 'UnmountDevice', subject, volume: withGivenDevice(context, described) },
+    kind: 'UnmountDevice',
+    subject,
+    volume: withGivenDevice(context, described),
     ...said('LastPodGone'),
     rule: 'R415',
     ...(after.length === 0 && {
@@ -158,7 +160,8 @@ function removeEmptyDirectory(context: PlanContext, staged: StagedVolume): void 
   const subject = ledger.of(staged)
   const unread = unreadWithin(inputs, dir)
   tearDown(context, {
-    ...{ kind: 'UnmountDevice', subject },
+    kind: 'UnmountDevice',
+    subject,
     volume: { name: key, plugin: CSI_PLUGIN, driver: driverDir, mode: 'Filesystem' },
     ...said(unread === undefined ? 'StagedWithoutPod.empty' : 'StagedWithoutPod.mayBeEmpty', {
       path: inputs.absolute(dir),

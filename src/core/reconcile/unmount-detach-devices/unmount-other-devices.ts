@@ -37,7 +37,8 @@ export function unmountGlobal(context: PlanContext, global: GlobalMount): void {
   const call = flex ? flexCall(context, plugin) : undefined
   const umounts = umountSteps(context, global)
   tearDown(context, {
-    ...{ kind: 'UnmountDevice', subject },
+    kind: 'UnmountDevice',
+    subject,
     volume: { name, uniqueName, plugin, mode: 'Filesystem', ...describeDevice(layers.at(-1)) },
     ...(mounted
       ? said('StagedWithoutPod.mounted', { path: context.inputs.absolute(path) })

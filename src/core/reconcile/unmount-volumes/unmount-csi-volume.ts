@@ -50,8 +50,11 @@ export function unmountCsiVolume(context: PlanContext, pod: PodClass, volume: Po
     ...(call?.kind === 'absentSinceBoot' && said('DriverAbsentSinceBoot', { driver: identity?.driver })),
     ...(stateFile?.data === undefined ? NOT_RECONSTRUCTABLE : { kind: 'UnmountVolume', rule: 'R441' }),
     volume: describeCsiVolume(context, {
-      ...{ name, mode: 'Filesystem', identity },
-      ...{ uniqueName: inlineNameOf(volume), device: layers.at(-1) },
+      name,
+      mode: 'Filesystem',
+      identity,
+      uniqueName: inlineNameOf(volume),
+      device: layers.at(-1),
     }),
     ...(call?.kind === 'absentSinceBoot' && { kubeletWould: 'wait for the driver for ever' }),
     steps: csiSteps(context, isAlone ? undefined : 'NodeUnpublishVolume', volume, {
