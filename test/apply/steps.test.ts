@@ -110,7 +110,6 @@ describe('the driver first (S16, R441)', () => {
     const other = operation('b', { volume, pod: { uid: 'other' }, steps: [step('NodeUnpublishVolume', `${TARGET}2`)] })
     const result = await fixture.apply([operation('a', { volume, steps: teardown }), other])
     expect(statesOf(result)).toEqual({ a: 'failed TimedOut', b: 'skipped StillAtWork' })
-    expect(result.outcomes.find(({ id }) => id === 'b')).not.toHaveProperty('args')
   })
 
   it('must be there', async () => {
