@@ -52,7 +52,7 @@ const heard = (name: string, command: string): string =>
 
 const CI = heard('ci', 'npm ci --prefer-offline')
 const DEMO = heard('demo', `${UNPRIVILEGED} npm run demo`)
-const TEST = heard('test', 'npm test -- test/base/duration.test.ts')
+const TEST = heard('test', 'npm test -- test/base/text.test.ts')
 
 /** As `git clone` would bring it, with what is changed here. */
 function checkout(to: string): void {
