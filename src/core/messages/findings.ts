@@ -50,8 +50,12 @@ export function said<const Of extends Sentence>(sentence: Of, ...[args]: SaidArg
 
 /** Callers that choose among sentences give what any of them names: a finding has what its own does. */
 function filled<Of extends string>(code: Of, text: string, given: Finding['args']): Finding<Of> {
-  const args = given && Object.fromEntries(Object.entries(given).filter(([slot]) => text.includes(`{${slot}}`)))
-  return { code, message: text.replace(/\{(\w+)\}/g, (_, slot: string) => `${args?.[slot]}`), args }
+  const args: Record<string, string | number | undefined> = {}
+  const message = text.replace(/\{(\w+)\}/g, (_, slot: string) => {
+    args[slot] = given?.[slot]
+    return `${args[slot]}`
+  })
+  return { code, message, args: given && args }
 }
 
 /** Said with any code: of what a driver, the kernel or the API server refuses, of what failed first, of what was not read. */

@@ -155,7 +155,9 @@ function podSubPaths(inputs: ActualInputs, podUid: string): SubPaths[] {
       path.split('/').length === 6 ? 'leaf' : 'other',
     )
     return {
-      ...{ podUid, volumeName: baseName(dir), dir },
+      podUid,
+      volumeName: baseName(dir),
+      dir,
       foreign: other.flatMap((path) => mounts.get(path) ?? []),
       leaves: [...new Set([...tree.grandchildren(dir), ...leaf])]
         .toSorted(compareText)
