@@ -3,7 +3,7 @@
  * read, what could be is judged.
  */
 
-import { compareText, count, counted, formatDuration, inSeconds } from '../../base/text.ts'
+import { compareText, count, counted, formatDuration, inSeconds, present } from '../../base/text.ts'
 import { NODE_USER } from '../../kube/api/names.ts'
 import { missingText } from '../../linux/capabilities.ts'
 import { CODES } from '../../messages/codes.ts'
@@ -122,11 +122,9 @@ function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
       check('NodeRead', 'failed', message, hint, NO_PLAN),
     ),
     // A safety rule that refuses the whole plan: another machine (S1), pods that seem lost (S29).
-    ...[plan.refused ?? []]
-      .flat()
-      .map(({ message, hint = 'See the plan: volctl plan', rule: about }) =>
-        check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, about }),
-      ),
+    ...present(plan.refused).map(({ message, hint = 'See the plan: volctl plan', rule: about }) =>
+      check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, about }),
+    ),
     kubeletCheck(look, snapshot),
     runtimeCheck(failures.runtime ?? context.witnesses.blindRuntime, snapshot),
     ...driverChecks(failures.csiSockets, snapshot, context),
