@@ -1,5 +1,4 @@
 /** One look after another at this node, for what waits or watches until it is over, the time is up, or Ctrl-C. */
-
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
 import { ExitStatus, Interrupted, SafetyRefusal, usageError, VolctlError } from '../messages/findings.ts'

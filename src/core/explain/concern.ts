@@ -1,5 +1,4 @@
 /** What is asked about, and what a plan says about it: whose a finding is, the finding says. */
-
 import { type Scope, scopeTest } from '../facts/scope.ts'
 import type { Operation } from '../plan/plan.ts'
 import { decisionsOf } from '../reconcile/decisions.ts'

@@ -2,7 +2,6 @@
  * All that is known about one thing of a node: the node's plan narrowed to it, and what it is made of. Data, drawn by a view
  * (contract, `volctl explain`). Fields are stable once released; new ones may come.
  */
-
 import { ALL_CODES } from '../messages/codes.ts'
 import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import { volume } from '../plan/operation-shape.ts'

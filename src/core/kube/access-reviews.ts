@@ -1,5 +1,4 @@
 /** What the API server says of a credential: whose it is, and what it may do. */
-
 import { flag, kept, text } from '../trust/shape.ts'
 import { NODE_USER } from './api/names.ts'
 import { unlessRefused } from './api-error.ts'

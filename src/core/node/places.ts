@@ -3,7 +3,6 @@
  * none (test/safety/places.test.ts), so neither a variable nor a file changes what it looks at (S34). The tests do, for a node
  * that they make (test/helpers/test-host.ts).
  */
-
 import { type Run, thisRun } from '../trust/run.ts'
 import type { NodeSnapshot } from '../volumes/snapshot.ts'
 

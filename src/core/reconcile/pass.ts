@@ -5,7 +5,6 @@
  * that a pod is about to need must not be unstaged. Attachments come after their devices, and directories of pods last,
  * when nothing is mounted in them any more.
  */
-
 import type { PlanContext } from '../rules/context.ts'
 import { reportLazyMemory } from '../rules/dead-volumes.ts'
 import { mountOrAttachVolumes } from './mount-volumes/mount-volumes.ts'

@@ -1,5 +1,4 @@
 /** The facts around an operation or batch: mount tables, loop devices, who uses what. Read once; after changed(), the next use reads them again. */
-
 import { PathIndex } from '../base/path-index.ts'
 import { type OtherNamespace, unseenNamespaces } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'

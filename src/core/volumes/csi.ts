@@ -1,5 +1,4 @@
 /** csi: volumes of CSI drivers, migrated in-tree volumes included (C10, C31-C35, C133, C134). */
-
 import { present } from '../base/text.ts'
 import type { CsiPersistentVolumeSource } from '../kube/api/objects.ts'
 import { csiSetUp, takesLabel } from './csi-set-up.ts'

@@ -1,5 +1,4 @@
 /** The desired state of the world: which volumes which pods of this node need; and where the kubelet keeps them. */
-
 import type {
   PersistentVolume,
   PersistentVolumeClaim,

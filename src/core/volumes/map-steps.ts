@@ -1,5 +1,4 @@
 /** The map of a raw block volume: map file, the pod's link, loop device (P98, P99, R805); and what iSCSI and FC have in common. */
-
 import type { SharedSources } from '../kube/api/objects.ts'
 import { podDeviceLink, type SpecSource, sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'

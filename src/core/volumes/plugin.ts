@@ -4,7 +4,6 @@
  * A plugin is pure: it gives a volume its names, finds out from the snapshot whether it is mounted, and gives the steps that set it
  * up, unless it leaves that to the kubelet. Only apply carries steps out. Tear-down is shared by families (`TeardownFamily`), since most plugins do the same.
  */
-
 import type { CsiDriver, Node, PersistentVolume, PodVolumeSource } from '../kube/api/objects.ts'
 import type { Lookup } from './api-lookup.ts'
 import type { SpecFailure, SpecSource, VolumeSpec, VolumeToMount } from './desired-state.ts'

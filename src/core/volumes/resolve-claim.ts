@@ -1,5 +1,4 @@
 /** From a claim of a pod to the PersistentVolume behind it (R110-R113). */
-
 import { namespacedName } from '../kube/api/names.ts'
 import type { PersistentVolumeClaim, Pod, PodVolumeSource } from '../kube/api/objects.ts'
 import { type Finding, said } from '../messages/findings.ts'

@@ -1,5 +1,4 @@
 /** What an operation rests on, read again right before it, and judged by the same pass (S26). */
-
 import { type ClusterFacts, driversOn, lastPart, leaseName } from '../../cluster/model/cluster-context.ts'
 import type { ClusterState } from '../../cluster/model/cluster-state.ts'
 import { changesBetween, controllerState, lookedAt } from '../../cluster/model/controller-state.ts'
