@@ -6,6 +6,7 @@ import { explainError, typedFormats } from '../core/cli/report-error.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
 import { inTime, pause } from '../core/linux/deadline.ts'
+import { marked } from '../core/messages/command.ts'
 import { said, VolctlError } from '../core/messages/findings.ts'
 
 export default class Check extends VolctlCommand {
@@ -42,7 +43,7 @@ export default class Check extends VolctlCommand {
       timeoutMs,
       () =>
         new VolctlError(said('TimedOut.answer', { timeout: formatDuration(timeoutMs) }), {
-          hint: 'Run volctl plan -v to see what takes so long.',
+          hint: marked('Run `volctl plan -v` to see what takes so long.'),
         }),
     )
     await this.#print(judged.checkOf(seen), seen, output)

@@ -1,6 +1,7 @@
 import { completionScript, SHELLS } from '../core/cli/completion.ts'
 import { argument } from '../core/cli/flags.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { marked } from '../core/messages/command.ts'
 import { usageError } from '../core/messages/findings.ts'
 
 export default class Completion extends VolctlCommand {
@@ -25,7 +26,9 @@ export default class Completion extends VolctlCommand {
     const { args } = await this.parse(Completion)
     const shell = SHELLS.find((each) => each === args.shell)
     if (shell === undefined) {
-      throw usageError('Usage.missing', 'Give bash, zsh or fish: see volctl completion --help', { name: 'SHELL' })
+      throw usageError('Usage.missing', marked('Give bash, zsh or fish: see `volctl completion --help`'), {
+        name: 'SHELL',
+      })
     }
     this.output.write(completionScript(shell, this.config.commands))
     await this.output.flush()

@@ -1,10 +1,10 @@
 import { fstatSync } from 'node:fs'
-import { terminalSafeJson } from '../core/base/text.ts'
 import { snapshotFlags } from '../core/cli/flags.ts'
 import { judged, NodeLooks } from '../core/cli/live-node.ts'
 import { type PlaceFlagValues, planOptions } from '../core/cli/options.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { said, VolctlError } from '../core/messages/findings.ts'
+import { terminalSafeJson } from '../core/messages/terminal-safe.ts'
 import { snapshotText, writeSnapshot } from '../core/plan/documents/snapshot-file.ts'
 import { callerPath } from '../core/trust/run.ts'
 

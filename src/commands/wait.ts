@@ -8,6 +8,7 @@ import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { statusOf, wholeOf, wholeStatus } from '../core/explain/status/node-status.ts'
 import { missing, rowsOf, type WaitCondition, type WaitTarget, waitTargets } from '../core/explain/status/wait-rows.ts'
+import { marked } from '../core/messages/command.ts'
 import { ExitStatus, said, VolctlError } from '../core/messages/findings.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
@@ -85,7 +86,7 @@ export default class Wait extends VolctlCommand {
     if (outcome !== 'timedOut') return
     const sentence = failed === undefined ? 'NotReached.seen' : 'NotReached.unseen'
     throw new VolctlError(said(sentence, { waited, missing: firstOf(left), why: failed }), {
-      hint: 'Wait longer with --timeout, or see what would end it: volctl plan',
+      hint: marked('Wait longer with --timeout, or see what would end it: `volctl plan`'),
       exit: ExitStatus.Waiting,
     })
   }

@@ -4,20 +4,20 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { commandManifest } from '../../scripts/manifest.ts'
-import { commandLine, PIPE } from '../../src/core/base/command.ts'
-import { terminalSafe } from '../../src/core/base/text.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import type { MountTable } from '../../src/core/linux/mount-table.ts'
 import { parseMountinfo } from '../../src/core/linux/parse-mountinfo.ts'
 import { ALL_CODES, CODES, nextOf } from '../../src/core/messages/codes.ts'
+import { advice, commandLine, type Hint, PIPE } from '../../src/core/messages/command.ts'
+import { terminalSafe } from '../../src/core/messages/terminal-safe.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import { withAdvice } from '../../src/core/plan/next-steps.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { clusterAnswerOf } from '../../src/core/views/answer/cluster-answer.ts'
-import { chunksOf } from '../../src/core/views/screen.ts'
 import type { NodeState } from '../../src/core/volumes/snapshot.ts'
 import { captureFiles, recorded } from '../helpers/captures.ts'
+import { chunksOf } from '../helpers/chunks-of.ts'
 import { planOf } from '../helpers/cluster-plan.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { anyCluster } from '../helpers/random-cluster.ts'
@@ -67,11 +67,11 @@ function wordsOf(...lines: readonly string[]): string[] {
 describe('a command line', () => {
   it.each(HOSTILE)('with %j is one word to a shell', (name) => {
     for (const word of [name, `spec.nodeName=${name}`, `/var/lib/${name}`])
-      expect(wordsOf(commandLine('findmnt', word, 'last'))).toEqual(['findmnt', word, 'last'])
+      expect(wordsOf(`${commandLine('findmnt', word, 'last')}`)).toEqual(['findmnt', word, 'last'])
   })
 
   it('has a pipe only where one was meant', () =>
-    expect(commandLine('crictl', 'pods', '|', PIPE, 'xargs')).toBe("crictl pods '|' | xargs"))
+    expect(`${commandLine('crictl', 'pods', '|', PIPE, 'xargs')}`).toBe("crictl pods '|' | xargs"))
 })
 
 /** A name as anybody may choose one, after a mark by which it is found again. */
@@ -116,6 +116,8 @@ function defects(text: string): string[] {
   })
 }
 
+const hasCommand = (text: string): boolean => chunksOf(text).some(({ isCommand }) => isCommand)
+
 /** Of volctl's own commands. */
 function unknownWords(command: string): string[] {
   const own = /^(?:sudo )?volctl (\S+)(.*)$/.exec(command)
@@ -150,7 +152,7 @@ function withMounts({ snapshot: { mountinfo = '' } }: NodeState): MountTable {
   return parseMountinfo([mountinfo.trimEnd(), ...more, ''].join('\n'))
 }
 
-function textsOf({ operations, waiting, problems, refused, summary }: Plan | ClusterPlan): string[] {
+function textsOf({ operations, waiting, problems, refused, summary }: Plan | ClusterPlan): Hint[] {
   const blocked = operations.flatMap((each) => each.blocked ?? [])
   const hints = [...blocked, ...waiting, ...problems, ...(refused === undefined ? [] : [refused])]
   const causes = summary.causes ?? []
@@ -158,12 +160,12 @@ function textsOf({ operations, waiting, problems, refused, summary }: Plan | Clu
   return [
     ...hints.flatMap(({ hint }) => hint ?? []),
     ...causes.flatMap(({ remedy }) => remedy),
-    ...next.map(({ command }) => command),
+    ...next.map(({ command }) => advice`${command}`),
   ]
 }
 
 /** What a recorded node with hostile names is told. */
-async function toldOfNode(path: string): Promise<string[]> {
+async function toldOfNode(path: string): Promise<Hint[]> {
   const state = await recorded(path)
   const { api, kubelet, nodeName } = state.snapshot
   const names = [
@@ -178,19 +180,23 @@ async function toldOfNode(path: string): Promise<string[]> {
 }
 
 /** What any cluster with hostile names is told, without flags and with those that lift something. */
-function toldOfCluster(state: ClusterState): string[] {
+function toldOfCluster(state: ClusterState): Hint[] {
   const names = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ name }) => name)]
   const options = { nodeGone: ['n0', 'typo'], volumes: ['typo'], namespaces: ['typo'] }
   return [{}, options].flatMap((given) => {
     const plan = planOf(hostile(state, names), given)
     const { needs, next } = clusterAnswerOf(plan, { applyFlags: ['--cluster'] })
-    return [...textsOf(plan), ...needs.flatMap(({ remedy }) => remedy), ...next.map(({ command }) => command)]
+    return [
+      ...textsOf(plan),
+      ...needs.flatMap(({ remedy }) => remedy),
+      ...next.map(({ command }) => advice`${command}`),
+    ]
   })
 }
 
 describe('a command in what volctl says to do next can be pasted as it is, and with hostile names has the words that were meant (S37)', () => {
-  it.each<{ of: string; texts: () => string[] | Promise<string[]>; least: number; hostile: number }>([
-    { of: 'a code', texts: () => ALL_CODES.map((code) => nextOf(code)), least: 40, hostile: -1 },
+  it.each<{ of: string; texts: () => Hint[] | Promise<Hint[]>; least: number; hostile: number }>([
+    { of: 'a code', texts: () => ALL_CODES.map(nextOf), least: 40, hostile: -1 },
     {
       of: 'the plan of a cluster, and the answer about it',
       texts: () =>
@@ -207,8 +213,10 @@ describe('a command in what volctl says to do next can be pasted as it is, and w
       hostile: 20,
     },
   ])('$of', async ({ texts, least, hostile: leastHostile }) => {
-    const all = [...new Set(await texts())].map(terminalSafe)
-    expect(all.filter((text) => chunksOf(text).some(({ isCommand }) => isCommand)).length).toBeGreaterThan(least)
+    const told = await texts()
+    expect([...new Set(told.filter((hint) => typeof hint === 'string' && hasCommand(hint)))]).toEqual([])
+    const all = [...new Set(told.map(String))].map(terminalSafe)
+    expect(all.filter(hasCommand).length).toBeGreaterThan(least)
     expect(all.flatMap(defects)).toEqual([])
     const { commands, words } = broken(all)
     expect(commands).toBeGreaterThan(leastHostile)

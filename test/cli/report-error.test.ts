@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { errorText } from '../../src/core/cli/report-error.ts'
+import { advice, volctl } from '../../src/core/messages/command.ts'
 import { VolctlError } from '../../src/core/messages/findings.ts'
 import { palette } from '../../src/core/views/screen.ts'
 
@@ -7,7 +8,7 @@ const path = `/var/lib/kubelet/pods/${'d'.repeat(36)}/volumes/kubernetes.io~csi/
 const error = new VolctlError(
   { code: 'X', message: `the mount on ${path} does not answer, and nobody knows for how long` },
   {
-    hint: 'The journal lists what was begun and not finished: volctl journal --since yesterday.',
+    hint: advice`The journal lists what was begun and not finished: ${volctl('journal', '--since', 'yesterday')}.`,
   },
 )
 

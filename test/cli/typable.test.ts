@@ -2,8 +2,8 @@
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { chunksOf } from '../../src/core/views/screen.ts'
 import { CAPTURES, CLUSTERS, captureFiles } from '../helpers/captures.ts'
+import { chunksOf } from '../helpers/chunks-of.ts'
 import { volctl } from '../helpers/run-main.ts'
 
 /** Rows of a capture that are alike say nothing new. */

@@ -99,13 +99,13 @@ describe('a volume that another node has', () => {
     expect(operationsOf(made)).toEqual([])
     const [problem] = made.problems
     expect(problem?.message).toContain(`node a has the volume since ${ago(900)} (pod default/p`)
-    expect(problem?.hint).toContain('kubectl delete pod -n default p')
+    expect(`${problem?.hint}`).toContain('kubectl delete pod -n default p')
   })
 
   it('a node that could not be read is not said to be gone, and no pod of it is to be forced', () => {
     const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
     const { problems } = planOf(wanted({ nodes: [], ...unread('nodes'), pods, attachments: [attachment('x', 'a')] }))
-    const hint = problems.find(({ code }) => code === 'MultiAttach')?.hint
+    const hint = `${problems.find(({ code }) => code === 'MultiAttach')?.hint}`
     expect(hint).toContain('Node a was not read')
     expect(hint).not.toMatch(/does not exist|--force/)
   })

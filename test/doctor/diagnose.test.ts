@@ -220,7 +220,7 @@ it.each(CASES)(
     expect(doctor.works).toEqual(works)
     for (const { id, state, next: step } of doctor.checks)
       if (state === 'failed' || state === 'warning')
-        expect(step, id).toMatch(/^[A-Z].+(?:\.|: (?:sudo |)(?:volctl|kubectl) .+)$/)
+        expect(`${step}`, id).toMatch(/^[A-Z].+(?:\.|: (?:sudo |)(?:volctl|kubectl) .+)$/)
   },
 )
 

@@ -43,7 +43,7 @@ describe('a name of several things', () => {
     expect(error).toMatchObject({ code: 'AmbiguousName', exit: 1 })
     expect(error.message).toMatch(/^"data" is ambiguous on node node-1: /)
     expect(error.message).toContain('volume of pod default/web')
-    expect(error.hint).toMatch(/^Name one of them: volctl explain volume\//)
+    expect(`${error.hint}`).toMatch(/^Name one of them: volctl explain volume\//)
     expect(ask(twins(), String(error.hint).replace(/^.*explain /, '')).subject.kind).toBe('Volume')
   })
 
@@ -106,7 +106,7 @@ describe('a name of nothing', () => {
     expect(errorOf(twins(), 'pod/8:0').message).toMatch(/^"pod\/8:0" was not found on node node-1/))
 
   it.each(['qqqqqqqqqqqq', 'node/node-1', 'node-1'])('%s: without anything like it, what may be asked', (what) =>
-    expect(errorOf(twins().livingPod(uid(5), 'etcd-node-1'), what).hint).toMatch(
+    expect(`${errorOf(twins().livingPod(uid(5), 'etcd-node-1'), what).hint}`).toMatch(
       /^Give NAMESPACE\/POD.* of the node: volctl status$/,
     ),
   )

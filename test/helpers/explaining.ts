@@ -46,5 +46,5 @@ export function stepsOf(answer: Explanation): string[] {
     ({ first, command, why }) => `${first === undefined ? '' : `${first}, then: `}${command}  # ${why}`,
   )
   const remedies = needs.flatMap(({ remedy }) => remedy.slice(0, 1))
-  return [...new Set([...remedies, ...(passing?.remedy ?? []), ...answer.notes, ...steps])]
+  return [...new Set([...remedies, ...(passing?.remedy ?? []), ...answer.notes, ...steps].map(String))]
 }

@@ -1,5 +1,7 @@
 /** What answers are drawn on for golden screens: a small terminal with plain signs, a large one, and a pipe. */
-import { chunksOf, PLAIN_SCREEN, type Screen, textWidth, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
+
+import { PLAIN_SCREEN, type Screen, textWidth, UNICODE_SYMBOLS } from '../../src/core/views/screen.ts'
+import { chunksOf } from './chunks-of.ts'
 
 export const SCREENS = {
   '80x24': { ...PLAIN_SCREEN, width: 80, rows: 24 },

@@ -158,7 +158,7 @@ describe('S33: a credential that was only found starts no program for root', () 
     expect(attempts).toContainEqual({ source: path, problem })
     expect(error).toMatchObject({ code: 'NoKubeconfig', exit: 1 })
     expect(error.message).toContain(`${path}: ${problem}.`)
-    expect(error.hint).toContain(`volctl plan --kubeconfig ${path}`)
+    expect(`${error.hint}`).toContain(`volctl plan --kubeconfig ${path}`)
     expect(ran()).toBe(false)
   })
 

@@ -160,7 +160,7 @@ it("the advice names this node's own unit", () => {
   const built = contentMissing().with({ kubelet: { running: true, mayReturn: true, unit: 'k3s-agent.service' } })
   const line =
     'MountVolume.SetUp failed for volume "c" : failed to sync configmap cache: timed out waiting for the condition'
-  expect(ask(line, built).sentence?.next).toContain('journalctl -u k3s-agent.service')
+  expect(`${ask(line, built).sentence?.next}`).toContain('journalctl -u k3s-agent.service')
 })
 
 /** As the command asks. */

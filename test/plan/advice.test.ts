@@ -1,6 +1,7 @@
 /** What a plan says beside its operations: counts that add up, what to type next, groups, names. */
 import { describe, expect, it } from 'vitest'
 import { CODES, type ProblemCode } from '../../src/core/messages/codes.ts'
+import { advice, commandLine, type Hint, volctl } from '../../src/core/messages/command.ts'
 import { podTextIn } from '../../src/core/plan/names.ts'
 import { type AdviceContext as Advised, endOf, withAdvice } from '../../src/core/plan/next-steps.ts'
 import { namedPart, partOf } from '../../src/core/plan/part-of-plan.ts'
@@ -455,31 +456,31 @@ describe('names', () => {
 })
 
 describe('one sentence for several causes', () => {
-  const about = (name: string, code: ProblemCode, remedy: readonly string[]): Problem =>
+  const about = (name: string, code: ProblemCode, hint: Hint): Problem =>
     problem(code, {
-      ...{ message: name, because: { remedy } },
+      ...{ message: name, hint },
       about: code === 'PodGoneButRunning' ? { podRef: { uid: name } } : { volume: name },
     })
 
   it('pods that run are all to be stopped', () => {
-    const problems = ['p', 'q'].map((uid) => about(uid, 'PodGoneButRunning', ['Stop the pod:', `crictl stopp ${uid}`]))
-    expect(answerOf(aPlan({ problems })).needs[0]?.remedy).toEqual([
+    const problems = ['p', 'q'].map((uid) =>
+      about(uid, 'PodGoneButRunning', advice`Stop the pod: ${commandLine('crictl', 'stopp', uid)}`.alike()),
+    )
+    expect(answerOf(aPlan({ problems })).needs[0]?.remedy.map(String)).toEqual([
       'Stop the pod: crictl stopp p',
       'a kubelet that starts unmounts the volumes before it stops the pod',
     ])
   })
 
   it('has three ways out at most', () => {
-    const problems = ['a', 'b', 'c', 'd'].map((each) => about(each, 'MountedButNotAttached', [`Do ${each}.`]))
+    const problems = ['a', 'b', 'c', 'd'].map((each) => about(each, 'MountedButNotAttached', `Do ${each}.`))
     expect(answerOf(aPlan({ problems })).needs.map(({ remedy }) => remedy)).toEqual([['Do a.', 'Do b.', 'Do c.']])
   })
 
   it('has a remedy that holds for all of them: others stand by themselves', () => {
-    const unstage = (name: string) => about(name, 'MountedButNotAttached', ['Then:', `volctl apply --volume ${name}`])
-    const problems = [
-      about('pv-a', 'MountedButNotAttached', ['First stop the pods.']),
-      ...['pv-b', 'pv-c'].map(unstage),
-    ]
+    const unstage = (name: string) =>
+      about(name, 'MountedButNotAttached', advice`Then: ${volctl('apply', '--volume', name)}`.alike())
+    const problems = [about('pv-a', 'MountedButNotAttached', 'First stop the pods.'), ...['pv-b', 'pv-c'].map(unstage)]
     expect(answerOf(aPlan({ problems })).needs).toMatchObject([
       { text: 'pv-a', remedy: ['First stop the pods.'] },
       { text: '2 mounted volumes count as detached: another node may write to them', names: 'pv-b, pv-c' },

@@ -141,7 +141,7 @@ it.each<[name: string, change: Change, said: string, words: string, ask?: string
   expect(made.operations).toEqual([])
   expect(wrong(made)).toEqual([said])
   const found = made.problems.find(({ message }) => message.includes(words))
-  expect(found?.hint).toMatch(/./)
+  expect(found?.hint).toBeDefined()
   expect(countsText(made)).not.toBe(AS_IT_SHOULD_BE)
   if (ask !== '') expect(told(built, ask).verdict).toMatchObject({ state: 'problem', code: said.split(' ')[1] })
 })

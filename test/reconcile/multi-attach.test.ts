@@ -53,7 +53,7 @@ describe('of CSI', () => {
     const made = plan(built)
     expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: AccessMode'])
     expect(made.waiting[0]?.message).toContain(words)
-    expect(made.waiting[0]?.hint).toContain(hint)
+    expect(`${made.waiting[0]?.hint}`).toContain(hint)
     expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
     expect(verdict(built).message).toContain(words)
   })

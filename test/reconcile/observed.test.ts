@@ -222,7 +222,7 @@ describe('O43: an attachment that the controller does not report', () => {
   it.each([true, false])('is the cause, and no reason to stop a kubelet; it runs: %s', (running) => {
     const [wait] = plan(attached('2026-11-21T11:00:00Z', running)).waiting
     expect(wait).toMatchObject({ kind: 'MountVolume', code: 'AttachedMismatch' })
-    expect(wait?.hint).toContain('kubectl -n kube-system get lease kube-controller-manager')
+    expect(`${wait?.hint}`).toContain('kubectl -n kube-system get lease kube-controller-manager')
     expect(`${wait?.message} ${wait?.hint}`).not.toMatch(/stop/i)
   })
 
@@ -262,8 +262,8 @@ describe('O41: a dead mount over an emptyDir', () => {
 
   it('S37: a file system on a disk has no server that could be started again', () => {
     const built = node().mount(path, { fsType: 'ext4', source: '/dev/sdb' }).dead(path, 'EIO')
-    expect(plan(built).operations[0]?.blocked?.hint).toMatch(/^See what became of its disk \(dmesg\)/)
-    expect(plan(dead()).operations[0]?.blocked?.hint).toMatch(/^Restart the driver or server/)
+    expect(`${plan(built).operations[0]?.blocked?.hint}`).toMatch(/^See what became of its disk \(dmesg\)/)
+    expect(`${plan(dead()).operations[0]?.blocked?.hint}`).toMatch(/^Restart the driver or server/)
   })
 })
 
@@ -277,7 +277,7 @@ describe('O40: a mount of somebody below what a kubelet empties', () => {
   ])('%s: that it is lost is said', (_what, built, below) => {
     const [operation] = plan(built().mount(`${at}/${below}`, { fsType: 'ext4' })).operations
     expect(operation?.blocked).toMatchObject({ code: 'ForeignMount', message: expect.stringContaining(LOSS) })
-    expect(operation?.blocked?.hint).toMatch(/^Do not start the kubelet yet\. Find out who mounted/)
+    expect(`${operation?.blocked?.hint}`).toMatch(/^Do not start the kubelet yet\. Find out who mounted/)
   })
 })
 
@@ -288,7 +288,7 @@ describe('O47: a file of somebody in a directory that a kubelet empties or remov
     const { operations, problems } = plan(built, { orphans: true })
     return [...operations.flatMap(({ blocked = [] }) => blocked), ...problems].flatMap(({ code, message, hint }) => {
       const isSaid = message.endsWith('; a kubelet that starts deletes it')
-      expect(hint?.startsWith('Do not start the kubelet yet. Have its owner move') === true).toBe(isSaid)
+      expect(`${hint}`.startsWith('Do not start the kubelet yet. Have its owner move')).toBe(isSaid)
       return isSaid ? code : []
     })
   }

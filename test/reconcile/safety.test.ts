@@ -75,7 +75,7 @@ describe('S1 right machine', () => {
       code: 'WrongMachine',
       message: expect.stringMatching(/may be another machine: its /),
     })
-    expect(made.refused?.hint).toContain(`--accept-identity ${value}`)
+    expect(`${made.refused?.hint}`).toContain(`--accept-identity ${value}`)
     expect(made.inputs.machine).toMatchObject({ matches: false, contradictions: [{ field, node: value }] })
     expect(kinds(made)).toEqual([])
     expect(plan(built, { acceptIdentity: ['another'] }).refused).toBeDefined()
@@ -402,7 +402,7 @@ describe('S17 recovered identity', () => {
     const handle = inlineCsiHandle(GONE, 'scratch')
     it('has a handle that follows from pod and name: the hint says it, and given so it is enough', () => {
       const [operation] = plan(inline(DRIVER)).operations
-      expect(operation?.blocked?.hint).toContain(`volctl plan --handle scratch=${handle}`)
+      expect(`${operation?.blocked?.hint}`).toContain(`volctl plan --handle scratch=${handle}`)
       const [given] = plan(inline(DRIVER), { handles: { scratch: handle } }).operations
       expect(given).toMatchObject({ volume: { driver: DRIVER, handle, handleFrom: '--handle' } })
       expect(given?.blocked).toBeUndefined()
@@ -534,7 +534,7 @@ describe('S29 outage guard', () => {
 })
 
 const stops = (made: Plan): string[] =>
-  [...made.problems, ...made.waiting].flatMap(({ hint = '' }) => (/crictl|Stop the/.test(hint) ? [hint] : []))
+  [...made.problems, ...made.waiting].flatMap(({ hint = '' }) => (/crictl|Stop the/.test(`${hint}`) ? `${hint}` : []))
 
 it.each<{ name: string; override?: object; api?: object; code: string }>([
   { name: 'another machine', override: { machineID: 'x', systemUUID: 'y' }, code: 'WrongMachine' },

@@ -57,7 +57,7 @@ it.each([
       real(call, ms === SCAN_MS.silent ? 500 : ms)) as typeof setTimeout)
   const { unseen } = await devices({ ...stub(does), deadlineMs: 30_000 })
   expect(unseen[0]?.text).toMatch(says)
-  if (pids !== undefined) expect(unseen[0]?.hint.match(/\d+/g) ?? []).toHaveLength(pids)
+  if (pids !== undefined) expect(`${unseen[0]?.hint}`.match(/\d+/g) ?? []).toHaveLength(pids)
   if (pids !== 0) expect(unseen[1]?.text).toMatch(/^what \d+ more processes use was not read/)
 })
 

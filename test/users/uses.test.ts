@@ -55,6 +55,6 @@ it.each([
   'what does not say which file it is may be in use, but for a server’s: $error, $ofServers',
   ({ error, ofServers, known }) => {
     const { unseen } = usesOf({ mount: 99, error }, ofServers)
-    expect(unseen.map(({ hint }) => hint.includes(`ps -fp ${PID}`))).toEqual(known ? [] : [true])
+    expect(unseen.map(({ hint }) => `${hint}`.includes(`ps -fp ${PID}`))).toEqual(known ? [] : [true])
   },
 )

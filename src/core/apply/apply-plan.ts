@@ -6,6 +6,7 @@
  */
 
 import { once } from 'node:events'
+import { marked } from '../messages/command.ts'
 import { ExitStatus, Interrupted, said, VolctlError } from '../messages/findings.ts'
 import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
@@ -46,7 +47,7 @@ async function whileLocked(
   const { takenOverFrom: tookOverFrom } = lock
   if (tookOverFrom !== undefined) {
     const { pid, user, since } = tookOverFrom
-    const hint = 'volctl journal lists the operations that it began and did not finish.'
+    const hint = marked('`volctl journal` lists the operations that it began and did not finish.')
     onEvent(
       note(`took over the lock of an apply that died: pid ${pid} of ${user}, since ${since}`, { code: 'Locked', hint }),
     )

@@ -6,6 +6,7 @@ import { splitPrefix } from '../explain/kinds.ts'
 import { type AskedNode, explainLine } from '../explain/log-lines/explain-line.ts'
 import { MAX_LINE_CHARS, parseLine } from '../explain/log-lines/log-line.ts'
 import { saidBy } from '../explain/log-lines/sentences.ts'
+import { marked } from '../messages/command.ts'
 import { unreadText } from '../messages/disk-trouble.ts'
 import { said, usageError, VolctlError } from '../messages/findings.ts'
 import { readSource } from '../plan/documents/document-frame.ts'
@@ -58,7 +59,9 @@ export async function lineAnswer(typed: string, look: () => Promise<LookedNode>)
   if (answer.sentence === undefined && unseen !== undefined) throw unseen
   if (answer.sentence === undefined && answer.otherNode === undefined && answer.names.length === 0)
     throw new VolctlError(said('NotFound.line'), {
-      hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
+      hint: marked(
+        'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see `volctl explain --help`',
+      ),
     })
   const explanation = node && explained && (await node.whole(explained))
   const value = { ...answer, explanation }
@@ -91,7 +94,7 @@ async function readInput(): Promise<string> {
   } catch (error) {
     throw new VolctlError(said('FileUnreadable.input', { why: unreadText(error) }), {
       cause: error,
-      hint: 'Give one line: journalctl -u kubelet | grep orphaned | tail -n 1 | volctl explain -',
+      hint: marked('Give one line: `journalctl -u kubelet | grep orphaned | tail -n 1 | volctl explain -`'),
     })
   }
 }

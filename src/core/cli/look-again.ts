@@ -1,6 +1,8 @@
 /** One look after another at this node, for what waits or watches until it is over, the time is up, or Ctrl-C. */
+
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
+import { marked } from '../messages/command.ts'
 import { ExitStatus, Interrupted, SafetyRefusal, usageError, VolctlError } from '../messages/findings.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
@@ -115,7 +117,7 @@ export async function watchNode(
 ): Promise<void> {
   const { output: format } = flags
   if (format !== 'table' && format !== 'wide') {
-    throw usageError('Usage.watch', 'For scripts: volctl wait --for=in-sync, then ask again.', { format })
+    throw usageError('Usage.watch', marked('For scripts: `volctl wait --for=in-sync`, then ask again.'), { format })
   }
   const { output, io } = command
   const screen = await command.screenOf(io.stdout, format)

@@ -1,4 +1,5 @@
 import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../linux/capabilities.ts'
+import { marked } from '../messages/command.ts'
 import { SafetyRefusal, said, VolctlError } from '../messages/findings.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
@@ -15,7 +16,7 @@ export function requireRoot(): void {
   if (process.geteuid?.() !== 0) {
     if (places() !== undefined) return
     throw new VolctlError(said('NotRoot.user'), {
-      hint: 'volctl plan --snapshot needs no privileges. As root: sudo volctl apply',
+      hint: marked('`volctl plan --snapshot` needs no privileges. As root: `sudo volctl apply`'),
     })
   }
   const missing = missingCapabilities()

@@ -1,6 +1,8 @@
 /** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
+
 import { statSync } from 'node:fs'
 import { splitPrefix } from '../explain/kinds.ts'
+import { marked } from '../messages/command.ts'
 import { isMissing, usageError } from '../messages/findings.ts'
 import type { Naming } from '../plan/names.ts'
 import { callerPath } from '../trust/run.ts'
@@ -59,7 +61,9 @@ export function applyArguments(words: readonly string[], flags: Narrowed): Narro
   if (words.length === 1) return { planfile }
   throw usageError(
     'Usage.besidePlanFile',
-    'A plan file is carried out as a whole, and alone; one for a few pods is made with: volctl plan NAMESPACE/NAME --out FILE',
+    marked(
+      'A plan file is carried out as a whole, and alone; one for a few pods is made with: `volctl plan NAMESPACE/NAME --out FILE`',
+    ),
     { planfile },
   )
 }

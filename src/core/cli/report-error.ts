@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Interfaces } from '@oclif/core'
 import { nearNames } from '../base/text.ts'
+import type { Hint } from '../messages/command.ts'
 import { errorMessage, SafetyRefusal, said, usageError, VolctlError } from '../messages/findings.ts'
 import { programName } from '../trust/own-program.ts'
 import { io } from '../trust/run.ts'
@@ -81,7 +82,7 @@ export interface ErrorDocument {
   readonly code: string
   readonly message: string
   readonly args?: VolctlError['args']
-  readonly hint?: string
+  readonly hint?: Hint
   readonly rule?: string
 }
 

@@ -4,8 +4,8 @@ import type { Journal } from '../apply/journal/write-journal.ts'
 import { needStop, onceStopped, type TimeLimits } from '../apply/kubelet-stop/plan-stop.ts'
 import { type ArmedTimer, armTimer, isActive, startUnit, stopUnit } from '../apply/kubelet-stop/switch-unit.ts'
 import type { KubeletStop, StoppedLooks } from '../apply/operation/step.ts'
-import { commandLine } from '../base/command.ts'
 import { pause } from '../linux/deadline.ts'
+import { advice, commandLine, marked } from '../messages/command.ts'
 import { ExitStatus, errorMessage, Interrupted, SafetyRefusal, said, VolctlError } from '../messages/findings.ts'
 import { getNode } from '../node/api/node-objects.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
@@ -68,7 +68,7 @@ interface StopChoice extends Pick<UnitFacts, 'unit' | 'unitFileState'> {
 /** What becomes of the kubelet. */
 export function notStarted(downtime: KubeletDowntime): VolctlError {
   return new VolctlError(stillStopped(downtime), {
-    hint: `See why: ${commandLine('systemctl', 'status', downtime.unit)}`,
+    hint: advice`See why: ${commandLine('systemctl', 'status', downtime.unit)}`,
     exit: ExitStatus.Partial,
   })
 }
@@ -114,7 +114,7 @@ export class StoppedKubelet implements KubeletStop {
     // Whatever held volctl up until now: a stop after the timer has fired would be one that nobody ends.
     if (this.leftMs() <= 0)
       throw new SafetyRefusal('S35', said('KubeletNotStopped.noTime', { unit }), {
-        hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
+        hint: marked('Nothing was stopped. Allow more time: `volctl apply --stop-kubelet --max-downtime 10m`'),
       })
     journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })
     const stopping = performance.now()

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Command } from '@oclif/core'
 import { formatDuration } from '../base/text.ts'
+import { marked } from '../messages/command.ts'
 import { SafetyRefusal, said, usageError, VolctlError } from '../messages/findings.ts'
 import { environment, io, type OutputStream, thisRun } from '../trust/run.ts'
 import { ASCII_SYMBOLS, isUtf8Locale, renderNames, type Screen, UNICODE_SYMBOLS, wrapped } from '../views/screen.ts'
@@ -120,7 +121,7 @@ export abstract class VolctlCommand extends Command {
 function requireProc(): void {
   if (process.platform !== 'linux' || existsSync('/proc/self/fd')) return
   throw new VolctlError(said('NodeUnreadable.noProc'), {
-    hint: 'Mount it, then run volctl again: mount -t proc proc /proc',
+    hint: marked('Mount it, then run volctl again: `mount -t proc proc /proc`'),
   })
 }
 

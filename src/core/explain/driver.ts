@@ -1,10 +1,9 @@
 /** A CSI driver as an answer shows it: from the pod that runs it to what the cluster knows of it. */
 
-import { describePod, kubectl } from '../base/command.ts'
 import { present } from '../base/text.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
+import { type Advice, describePod, kubectl } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
-import type { NextStep } from '../plan/plan.ts'
 import type { CsiSocket } from '../rpc/endpoints.ts'
 import type { PlanContext } from '../rules/context.ts'
 import { driverOfNode, isOf, isSilent, whyNoDriver } from '../rules/driver-call.ts'
@@ -194,8 +193,13 @@ function faultOf(
     : { state: 'problem', ...said('DriverRegistration.answersBut', { driver: name, fault: says }) }
 }
 
+interface DriverStep {
+  readonly command: Advice
+  readonly why: string
+}
+
 /** @returns of the driver's own pod, by name; without one where a pod is meant to come from */
-function stepsOf(driver: string, pods: readonly PodClass[], answers: boolean): NextStep[] {
+function stepsOf(driver: string, pods: readonly PodClass[], answers: boolean): DriverStep[] {
   const [own] = pods.flatMap(({ ref: { namespace, name } }) =>
     namespace === undefined || name === undefined ? [] : [{ namespace, name }],
   )

@@ -3,13 +3,13 @@
  * same look, and by the same pass, as a plan. Pure: who holds it is asked of the live node alone (live-holders.ts).
  */
 
-import { commandLine } from '../base/command.ts'
 import { alike, present } from '../base/text.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { VolumeRow } from '../facts/row.ts'
 import type { Scope } from '../facts/scope.ts'
 import { namespacedName } from '../kube/api/names.ts'
 import { undeletedRoot } from '../linux/paths.ts'
+import { advice, commandLine, type Hint } from '../messages/command.ts'
 import { stopPod } from '../plan/commands.ts'
 import { type AdviceContext, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
@@ -77,7 +77,7 @@ function explanationOf(
   const probed = [...asked.places, ...volumes.flatMap((view) => view.dead ?? [])]
   const [dead] = probed.flatMap(({ path, dead }) => (dead === undefined ? [] : { path, dead }))
   // A hint is said once.
-  const looks = driver?.steps[0]?.command === next[0]?.command
+  const looks = `${driver?.steps[0]?.command}` === next[0]?.command
   const verdict = verdictOf(concern, plan.summary.causes ?? [], {
     dead: driver ? driver.broken : dead && deadVerdict(dead),
     untouchable: untouchable(pods, concern),
@@ -94,7 +94,7 @@ function explanationOf(
     verdict,
     notes: [
       ...pods.flatMap((pod) => podNotes(context, pod, concern)),
-      ...(broken && !looks ? broken.steps.map(({ command, why }) => `${why}: ${command}`) : []),
+      ...(broken && !looks ? broken.steps.map(({ command, why }) => advice`${why}: ${command}`) : []),
     ],
     identity: asked.identity,
     chain: driver?.chain ?? byWorst(volumes)[0]?.chain ?? asked.chain ?? [],
@@ -189,9 +189,10 @@ function nextOfDriver(
   given: AdviceContext,
 ): readonly NextStep[] {
   const isUp = context.kubelet.state === 'running'
-  if (isUp && chain[0]?.pod !== undefined) return steps
+  const looks = steps.map(({ command, why }) => ({ command: `${command}`, why }))
+  if (isUp && chain[0]?.pod !== undefined) return looks
   const { next = [] } = withAdvice(plan, given).summary
-  return next.length > 0 || !isUp ? next : steps
+  return next.length > 0 || !isUp ? next : looks
 }
 
 /**
@@ -225,7 +226,7 @@ function scopeWords(operations: readonly Operation[], plan: Plan, ledger: Ledger
 // What is said of a pod: how it is judged, and what is to be known or done that no plan says.
 
 /** @param pod is explained as a whole */
-function podNotes({ inputs }: PlanContext, pod: PodClass, { operations, waiting }: Concern): string[] {
+function podNotes({ inputs }: PlanContext, pod: PodClass, { operations, waiting }: Concern): Hint[] {
   const { deletionTimestamp, finalizers = [] } = { ...pod.pod?.metadata }
   if (deletionTimestamp === undefined) return []
   const kept = `The API server keeps the pod until its finalizers are removed: ${finalizers.join(', ')}; they do not concern its volumes`
@@ -237,15 +238,15 @@ function endingNote(
   { snapshot: { kubelet } }: ActualInputs,
   { uid, class: name }: PodClass,
   isBusy: boolean,
-): string | undefined {
+): Hint | undefined {
   const isUp = kubelet?.running === true
   if (name === 'Frozen' && !isUp)
-    return `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${commandLine(...stopPod(uid))}`
+    return advice`Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${commandLine(...stopPod(uid))}`
   if (name !== 'Finished' || (isUp && isBusy)) return undefined
   if (!isUp)
-    return `Then ${howToStart(kubelet)}: only the kubelet reports to the API server that the pod has ended and may be deleted`
-  const log = kubelet?.unit === undefined ? '' : ` (${commandLine('journalctl', '-u', kubelet.unit)})`
-  return `The kubelet has to report to the API server that the pod has ended; if it does not, read its log${log}`
+    return advice`Then ${howToStart(kubelet)}: only the kubelet reports to the API server that the pod has ended and may be deleted`
+  const log = kubelet?.unit === undefined ? '' : advice` (${commandLine('journalctl', '-u', kubelet.unit)})`
+  return advice`The kubelet has to report to the API server that the pod has ended; if it does not, read its log${log}`
 }
 
 /** Pods that are asked about, then those of the volumes. */

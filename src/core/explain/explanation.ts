@@ -7,7 +7,7 @@ import { EXPLAINED_STATES } from '../plan/kinds.ts'
 import { volume } from '../plan/operation-shape.ts'
 import { WHOLE_PLAN } from '../plan/plan.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
-import { flag, integer, keyOf, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
+import { flag, hint, integer, keyOf, list, object, oneOf, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { args, codeOf, pod } from '../volumes/finding.ts'
 import { LINKS, SUBJECTS } from './kinds.ts'
 
@@ -142,7 +142,7 @@ export const explanationShape = object({
   what: about('As it was asked.', text),
   identity: about('What it is, and where that was learned.', list(fact)),
   verdict,
-  notes: about('What to know or do that no plan says.', list(text)),
+  notes: about('What to know or do that no plan says.', list(hint)),
   subject: about('What was asked about.', subjectShape),
   pods: list(podView),
   volumes: list(volumeView),

@@ -1,5 +1,6 @@
 /** The kinds of things that can be asked about, by the words that kubectl has for them, and of what an answer is made of. */
 
+import { marked } from '../messages/command.ts'
 import { usageError } from '../messages/findings.ts'
 
 /** What can be asked about, with its words, first the one that volctl writes. */
@@ -78,7 +79,9 @@ function ofKind(word: string, name: string): string {
   if (kind === undefined) {
     throw usageError(
       'Usage.noKind',
-      'The kinds are pod, pvc, pv, va, driver, volume, device, mount and path. Give one WHAT, or a kind and a name: volctl explain pod NAME -n NAMESPACE',
+      marked(
+        'The kinds are pod, pvc, pv, va, driver, volume, device, mount and path. Give one WHAT, or a kind and a name: `volctl explain pod NAME -n NAMESPACE`',
+      ),
       { word },
     )
   }

@@ -1,9 +1,9 @@
 /** Everything on a node and in its API that can be asked about, with the names under which it goes, and what a name means. */
 
-import { volctl } from '../base/command.ts'
 import { alike, compareText, count, nearNames, present, take } from '../base/text.ts'
 import { uniqueNameOf, type VolumeRow } from '../facts/row.ts'
 import { namespacedName } from '../kube/api/names.ts'
+import { advice, type Hint, marked, volctl } from '../messages/command.ts'
 import { said, VolctlError } from '../messages/findings.ts'
 import { type PlanContext, podNameOf } from '../rules/context.ts'
 import { readFailures } from '../volumes/api-lookup.ts'
@@ -181,7 +181,7 @@ export function thingsCalled(context: PlanContext, all: readonly Thing[], what: 
       candidates: asks.join(', '),
     }),
     {
-      hint: `Name one of them: ${volctl('explain', first.ask)}`,
+      hint: advice`Name one of them: ${volctl('explain', first.ask)}`,
     },
   )
 }
@@ -247,7 +247,7 @@ function notFound({ inputs, classes }: PlanContext, all: readonly Thing[], what:
     count(all.filter(({ kind }) => kind === 'Volume').length, 'volume'),
     count(all.filter(({ kind }) => kind === 'Driver').length, 'driver'),
   ].join(', ')
-  const hint = (): string => {
+  const hint = (): Hint => {
     // Worked out late: names of a log are asked for by the hundred, and nobody reads the hints.
     // Static pods bear the name of their node, and are not it.
     const near = ownName(what) === nodeName ? [] : nearest(all, what)
@@ -257,8 +257,9 @@ function notFound({ inputs, classes }: PlanContext, all: readonly Thing[], what:
   return new VolctlError(said(sentence, { what, nodeName, searched, unread }), { hint })
 }
 
-const WAYS_TO_ASK =
-  'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, driver/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device. All volumes of the node: volctl status'
+const WAYS_TO_ASK = marked(
+  'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, driver/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device. All volumes of the node: `volctl status`',
+)
 
 const MOST_NEAR = 5
 

@@ -1,9 +1,11 @@
 /** One volume on one node: who wants it, where it is, what is reported of it. Made once, before the pass; never changed. And its sources. */
+
 import { memoize } from '../base/collections.ts'
 import { PathIndex } from '../base/path-index.ts'
 import { present } from '../base/text.ts'
 import type { Node, PersistentVolume, Pod, VolumeAttachment } from '../kube/api/objects.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
+import type { Hint } from '../messages/command.ts'
 import type { Finding } from '../messages/findings.ts'
 import type { ApiObjects, Handle } from '../volumes/api-objects.ts'
 import { type DesiredState, podDirOf, type UnresolvedVolume, type VolumeToMount } from '../volumes/desired-state.ts'
@@ -220,4 +222,4 @@ export function uniqueNameOf({ driver, handle }: Handle): string {
 
 export type Identified =
   | { readonly identity: CsiIdentity; readonly unconfirmed?: undefined }
-  | { readonly identity?: undefined; readonly unconfirmed: Finding<'IdentityUnconfirmed'>; readonly hint: string }
+  | { readonly identity?: undefined; readonly unconfirmed: Finding<'IdentityUnconfirmed'>; readonly hint: Hint }

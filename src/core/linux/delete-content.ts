@@ -8,7 +8,7 @@
 import { closeSync, type Dirent, lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { commandLine } from '../base/command.ts'
+import { advice, commandLine } from '../messages/command.ts'
 import { diskFailure } from '../messages/disk-trouble.ts'
 import { closingOnError, errnoOf, StepFailed, StepInterrupted, said, saidOfAny } from '../messages/findings.ts'
 import {
@@ -211,11 +211,11 @@ function notDeleted(path: string, cause: unknown): StepFailed {
   if (cause instanceof StepFailed) return cause
   // Nothing else keeps root from it: swap files are users, which were looked for.
   if (errnoOf(cause) === 'EPERM') {
-    const words = `${commandLine('lsattr', '-d', path, posix.dirname(path))}; if nobody needs it, take that off (chattr -ia)`
+    const words = advice`${commandLine('lsattr', '-d', path, posix.dirname(path))}; if nobody needs it, take that off (chattr -ia)`
     const why = ': it, or its directory, is immutable or append-only (EPERM)'
     return new StepFailed(saidOfAny('WriteFailed', 'notDone', { what: path, done: 'deleted', why }), {
       cause,
-      hint: `See which: ${words}, then plan again.`,
+      hint: advice`See which: ${words}, then plan again.`,
     })
   }
   return diskFailure(path, 'deleted', cause)

@@ -2,8 +2,8 @@
 
 import { readdirSync, readlinkSync } from 'node:fs'
 import { once } from '../base/collections.ts'
-import { commandLine } from '../base/command.ts'
 import { count } from '../base/text.ts'
+import { advice, commandLine, type Hint } from '../messages/command.ts'
 import { allowing, errnoOf, VolctlError } from '../messages/findings.ts'
 import { ifAny, kernelTextIfAny, linkIfAny, namespaceOf, processIds, statFields, statusField } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
@@ -104,7 +104,7 @@ export interface Unseen {
   /** For messages. */
   readonly text: string
   /** What to do about it. */
-  readonly hint: string
+  readonly hint: Hint
 }
 
 /** How many processes are named. */
@@ -115,7 +115,7 @@ export function unseenOf(pids: readonly number[], text: string): Unseen {
   // Nobody ends process 1.
   if (pids.includes(1)) return { text, hint: 'Plan again.' }
   const look = commandLine('ps', '-fp', pids.slice(0, MOST_NAMED).join(','))
-  return { text, hint: `Look at what it does (${look}) and end it if nobody needs it, or reboot.` }
+  return { text, hint: advice`Look at what it does (${look}) and end it if nobody needs it, or reboot.` }
 }
 
 /** Namespaces whose mounts are unknown: the first, and how many there are. */

@@ -6,7 +6,7 @@
  * directory behind a link is shown as if it were bind-mounted on the link's path.
  */
 
-import { commandLine } from '../base/command.ts'
+import { type Advice, advice, commandLine } from '../messages/command.ts'
 import { isWithin } from './paths.ts'
 
 /** One line of /proc/PID/mountinfo, decoded (proc_pid_mountinfo(5)). */
@@ -109,8 +109,8 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /** For a mount that is not the volume's, or not known to be (S37). */
-export function whoMounted(path: string): string {
-  return `Find out who mounted ${path} (${commandLine('findmnt', path)}), and have it taken off there; then plan again.`
+export function whoMounted(path: string): Advice {
+  return advice`Find out who mounted ${path} (${commandLine('findmnt', path)}), and have it taken off there; then plan again.`
 }
 
 /** Only a server or a daemon answers so. */

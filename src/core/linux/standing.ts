@@ -2,6 +2,7 @@
 
 import { lazy } from '../base/collections.ts'
 import type { RefusalCode } from '../messages/codes.ts'
+import { type Hint, marked } from '../messages/command.ts'
 import { type Finding, said } from '../messages/findings.ts'
 import { fileSystemTypeIfAny, isFullRange, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
@@ -12,7 +13,7 @@ const INITIAL_PID_NAMESPACE = 'pid:[4026531836]'
 /** Why volctl may only read here, and change nothing. `apply` refuses with the first. */
 export interface StandingObstacle extends Finding<RefusalCode> {
   readonly rule: 'S3' | 'S6' | 'S7' | 'S8'
-  readonly hint: string
+  readonly hint: Hint
   /** Processes of the node do not show in this /proc. */
   readonly hidesProcesses?: true
 }
@@ -75,7 +76,7 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
     !facts.hasSysfs && {
       rule: 'S3' as const,
       ...said('WrongNamespace.noSysfs'),
-      hint: 'Mount it: mount -t sysfs sysfs /sys',
+      hint: marked('Mount it: `mount -t sysfs sysfs /sys`'),
     },
   ].filter((obstacle) => obstacle !== false)
 }

@@ -13,7 +13,7 @@ const CONTROLLER = codes({ cause: 'controller' })({
     },
     in: ['waiting', 'outcome'],
     means: 'the volume has to be attached to this node first, and is not',
-    next: "The attach/detach controller attaches it. See the pod's events: kubectl describe pod -n NAMESPACE NAME",
+    next: "The attach/detach controller attaches it. See the pod's events: `kubectl describe pod -n NAMESPACE NAME`",
     rules: ['S22'],
   },
   AttachedMismatch: {
@@ -93,7 +93,7 @@ const CONTROLLER = codes({ cause: 'controller' })({
     in: ['problem'],
     means: "a Node's status reports a volume as attached or in use, and nothing on the node has it, or no pod wants it",
     many: (n) => `${n} volumes are still listed in the Node's status, and no pod there wants them`,
-    next: 'A kubelet that starts, and the controller, correct the status. See on the node what keeps the volume there: volctl plan',
+    next: 'A kubelet that starts, and the controller, correct the status. See on the node what keeps the volume there: `volctl plan`',
     rules: ['N62', 'R739', 'R331', 'R834'],
   },
   NobodyDetaches: {
@@ -109,14 +109,14 @@ const CONTROLLER = codes({ cause: 'controller' })({
     means:
       'nobody will delete a VolumeAttachment: its driver is gone, its name or handle is one that the controller cannot detach, or it is of a volume in a spec',
     many: (n) => `Nobody will detach the volumes of ${n} VolumeAttachments or drivers`,
-    next: 'Look at the attachment (kubectl describe volumeattachment NAME). Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
+    next: 'Look at the attachment (`kubectl describe volumeattachment NAME`). Once no pod wants the volume, volctl detaches it: `volctl plan --cluster`',
     rules: ['N59', 'R738', 'C43', 'C33'],
   },
   ControllerRunning: {
     says: 'the attach/detach controller is back, and the rest is its work: {note}',
     in: ['outcome', 'refusal'],
     means: 'the attach/detach controller lives again, or may live, so that the apply starts nothing more',
-    remedy: 'Let the controller do the rest. What it never does: volctl plan --cluster',
+    remedy: 'Let the controller do the rest. What it never does: `volctl plan --cluster`',
     rules: ['S11'],
   },
   AttachLimit: {
@@ -138,7 +138,7 @@ const CONTROLLER = codes({ cause: 'controller' })({
     in: ['problem'],
     means: 'a VolumeAttachment is of a node or a PersistentVolume that does not exist',
     many: (n) => `${n} VolumeAttachments are of nodes or PersistentVolumes that do not exist`,
-    next: 'Look at the plan: volctl plan --cluster detaches what nothing uses; kubectl describe volumeattachment NAME',
+    next: 'Look at the plan: `volctl plan --cluster` detaches what nothing uses; `kubectl describe volumeattachment NAME`',
     rules: ['R734', 'R718'],
   },
   AttachmentFailing: {
@@ -150,7 +150,7 @@ const CONTROLLER = codes({ cause: 'controller' })({
     in: ['problem'],
     means: 'an attach or detach fails, or is not finished',
     many: (n) => `${n} attaches or detaches fail, or are not finished`,
-    next: 'Look at the log of the external attacher of the driver, and at the attachment: kubectl describe volumeattachment NAME',
+    next: 'Look at the log of the external attacher of the driver, and at the attachment: `kubectl describe volumeattachment NAME`',
     rules: ['C42', 'N59'],
   },
   PodWaitsForVolume: {
@@ -225,7 +225,7 @@ const KUBELET = codes({ cause: 'kubelet' })({
     in: ['refusal'],
     means:
       '--stop-kubelet is refused: the kubelet has no unit, the unit would not stay stopped or runs more than the kubelet, or systemd set no timer that starts the kubelet again',
-    next: 'See what the message says, or stop and start the kubelet yourself, around: volctl apply',
+    next: 'See what the message says, or stop and start the kubelet yourself, around: `volctl apply`',
     rules: ['S35'],
   },
   NoTimeLeft: {
@@ -345,7 +345,7 @@ const ELSEWHERE = codes({ cause: 'elsewhere' })({
     in: ['blocked'],
     means: 'the machine of a node that is gone or silent may still run, and write to the volume',
     many: (n) => `The machines of gone or silent nodes may still run, and write to ${n} volumes`,
-    next: 'Make sure that the machine is off; then taint the node out-of-service, or: volctl plan --cluster --node-gone NAME',
+    next: 'Make sure that the machine is off; then taint the node out-of-service, or: `volctl plan --cluster --node-gone NAME`',
     rules: ['R731', 'S3'],
   },
 })
@@ -396,7 +396,7 @@ const MACHINE = codes({ cause: 'machine' })({
     means:
       'the node is not ready, or is tainted out-of-service, and then the controller detaches what is mounted there',
     many: (n) => `${n} nodes are not ready, or are tainted out-of-service`,
-    next: 'Stop what uses the volumes; once the node can be trusted again: kubectl taint node NAME node.kubernetes.io/out-of-service-',
+    next: 'Stop what uses the volumes; once the node can be trusted again: `kubectl taint node NAME node.kubernetes.io/out-of-service-`',
     rules: ['S22'],
   },
   WrongNamespace: {
@@ -435,7 +435,7 @@ const MACHINE = codes({ cause: 'machine' })({
     },
     in: ['blocked', 'problem', 'refusal'],
     means: 'the API server seems to have lost or rolled back pods, or all mounts of one driver are dead at once',
-    next: 'Check the cluster. If the pods are really gone, repeat the number that the plan shows: volctl plan --accept-outage N',
+    next: 'Check the cluster. If the pods are really gone, repeat the number that the plan shows: `volctl plan --accept-outage N`',
     rules: ['S29'],
   },
   TaintedButReady: {
@@ -449,13 +449,13 @@ const MACHINE = codes({ cause: 'machine' })({
     means:
       'the node is tainted out-of-service, and its kubelet says that the node is ready, or is still heard and uses the volume: one of the two is wrong',
     many: (n) => `${n} nodes are tainted out-of-service, and their kubelets are still heard`,
-    next: 'Stop the machine, or remove the taint: kubectl taint node NAME node.kubernetes.io/out-of-service-',
+    next: 'Stop the machine, or remove the taint: `kubectl taint node NAME node.kubernetes.io/out-of-service-`',
     rules: ['R731'],
   },
   Refused: {
     in: ['blocked'],
     means: 'a safety rule refuses the plan as a whole',
-    next: 'See what the plan says of the refusal; volctl explain says what its code means.',
+    next: 'See what the plan says of the refusal; `volctl explain` says what its code means.',
   },
 })
 

@@ -18,7 +18,7 @@ interface Entry {
   readonly says?: string | Readonly<Record<string, string>>
   /** In one plain sentence. */
   readonly means: string
-  /** What an operator does next; absent: the remedy, and of a reason on a node an apply. */
+  /** What an operator does next, a command between two `; absent: the remedy, and of a reason on a node an apply. */
   readonly next?: string
   /** Said with each finding and each error of it that has no hint of its own. */
   readonly remedy?: string

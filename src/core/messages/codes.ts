@@ -6,6 +6,7 @@
 
 import { CLUSTER_CODES } from './cluster-codes.ts'
 import { CAUSE_KINDS, type CauseKind, type CodeEntry, type OutsideCode, type Place } from './code-entry.ts'
+import { type Hint, marked } from './command.ts'
 import { PATH_CODES } from './path-codes.ts'
 import { REASON_CODES } from './reasons.ts'
 import { RUN_CODES } from './run-codes.ts'
@@ -50,14 +51,15 @@ export function causeOf(code: string | undefined): CauseKind | undefined {
 }
 
 /** What is said with a finding or an error of it that has no hint of its own. */
-export function remedyOf(code: string): string | undefined {
-  return entryOf(code)?.remedy
+export function remedyOf(code: string): Hint | undefined {
+  const remedy = entryOf(code)?.remedy
+  return remedy && marked(remedy)
 }
 
 /** What an operator does next, as `explain CODE` and the manual say it. */
-export function nextOf(code: Code): string {
-  const { remedy = 'Look at the plan; then: volctl apply', next = remedy }: Partial<CodeEntry> = entryOf(code) ?? {}
-  return next
+export function nextOf(code: Code): Hint {
+  const { remedy = 'Look at the plan; then: `volctl apply`', next = remedy }: Partial<CodeEntry> = entryOf(code) ?? {}
+  return marked(next)
 }
 
 /** Does a kubelet that runs do what waits with this code? */

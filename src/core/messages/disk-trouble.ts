@@ -1,11 +1,12 @@
 /** Errors by which a disk, or the server of a file system, shows that it fails: what they mean, and what to do about them. */
 
 import type { OutcomeCode } from './codes.ts'
+import type { Hint } from './command.ts'
 import { codeOf, errnoOf, errorMessage, isMissing, StepFailed, saidOfAny } from './findings.ts'
 
 interface DiskTrouble {
   readonly meaning: string
-  readonly hint: string
+  readonly hint: Hint
 }
 
 const FULL: DiskTrouble = {

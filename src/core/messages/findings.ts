@@ -6,6 +6,7 @@
 import { closeSync } from 'node:fs'
 import { type CodeEntry, isOutsideCode, type OutsideCode } from './code-entry.ts'
 import { CODES, type Code, type FailureCode, type RefusalCode, remedyOf } from './codes.ts'
+import type { Hint } from './command.ts'
 
 type Says<Of extends Code> = (typeof CODES)[Of] extends { readonly says: infer Texts } ? Texts : never
 
@@ -100,7 +101,7 @@ export interface UsingProcess {
 export interface VolctlErrorOptions {
   readonly cause?: unknown
   /** A next step for the person, where the code's own says too little; what takes long to find out is found out when somebody reads it. */
-  readonly hint?: string | (() => string)
+  readonly hint?: Hint | (() => Hint)
   readonly exit?: ExitStatus
   /** Those that the message names: for whoever counts or joins them. */
   readonly users?: readonly UsingProcess[]
@@ -126,7 +127,7 @@ export class VolctlError extends Error {
     this.exit = options.exit ?? ExitStatus.Failed
   }
 
-  get hint(): string | undefined {
+  get hint(): Hint | undefined {
     if (typeof this.#hint === 'function') this.#hint = this.#hint()
     return this.#hint ?? remedyOf(this.code)
   }
@@ -135,7 +136,7 @@ export class VolctlError extends Error {
 /** Of what was typed. */
 export function usageError<const Of extends Sentence & `Usage.${string}`>(
   sentence: Of,
-  hint: string,
+  hint: Hint,
   ...args: SaidArgs<Of>
 ): VolctlError {
   return new VolctlError(said(sentence, ...args), { hint })

@@ -111,14 +111,14 @@ const FOREIGN = codes({ cause: 'foreign' })({
     },
     in: ['outcome'],
     means: "a device is not this volume's, or not of the kind that the kubelet makes",
-    remedy: 'Find out what it is (ls -l /dev/disk/by-path; lsblk), release it yourself if need be, and plan again.',
+    remedy: 'Find out what it is (`ls -l /dev/disk/by-path`; lsblk), release it yourself if need be, and plan again.',
     rules: ['S21', 'S25'],
   },
   StagedAtOldPath: {
     says: 'volume {volume} is {also}staged at {path}, where kubelets before 1.24 staged: {leftover}this kubelet does not look there, and cannot unstage it',
     in: ['problem'],
     means: 'a volume is staged where kubelets before 1.24 staged, and no kubelet of today unstages it there',
-    next: 'Once no pod of the node uses the volume: volctl apply with the kubelet stopped unstages it at both paths.',
+    next: 'Once no pod of the node uses the volume: `volctl apply` with the kubelet stopped unstages it at both paths.',
     rules: ['C11'],
   },
 })
@@ -133,7 +133,7 @@ const DATA = codes({ cause: 'data' })({
     in: ['blocked'],
     onRequest: true,
     means: 'the operation would delete data of a pod that is gone',
-    remedy: 'To delete the data as well: volctl apply --orphans',
+    remedy: 'To delete the data as well: `volctl apply --orphans`',
     rules: ['S13'],
   },
   OrphanDirKept: {
@@ -151,7 +151,7 @@ const DATA = codes({ cause: 'data' })({
     },
     in: ['reason', 'problem'],
     means: 'a pod that is gone left only empty directories and files that the kubelet made',
-    remedy: 'To remove what is left of deleted pods: volctl apply --orphans',
+    remedy: 'To remove what is left of deleted pods: `volctl apply --orphans`',
     rules: ['S13'],
   },
 })
@@ -168,7 +168,7 @@ const DEAD_MOUNT = codes({ cause: 'dead-mount' })({
     in: ['blocked', 'waiting', 'problem'],
     means: 'a mount does not answer, or may not: its server, daemon or device is gone',
     many: (n) => `${n} mounts do not answer: what is behind them is gone`,
-    next: 'Restart the server or daemon of the file system, or bring its disk back; then restart the containers that use it. Of a deleted pod: volctl plan --lazy PATH',
+    next: 'Restart the server or daemon of the file system, or bring its disk back; then restart the containers that use it. Of a deleted pod: `volctl plan --lazy PATH`',
   },
   DetachedLazily: {
     says: {
@@ -221,7 +221,7 @@ const IN_USE = codes({ cause: 'in-use' })({
     lasts: 'in-set-up',
     means: 'something else uses the mount, the device or the data, or is still mounted there',
     many: (n, users) => users && `${n} volumes are in use by ${users}`,
-    next: 'As root, see what uses it (volctl explain PATH; findmnt PATH); end that use, then plan again.',
+    next: 'As root, see what uses it (`volctl explain PATH`; `findmnt PATH`); end that use, then plan again.',
     remedy: 'Stop that use; then plan again.',
     rules: ['S12', 'S21', 'S24', 'S25', 'S27'],
   },
@@ -260,7 +260,7 @@ const IN_USE = codes({ cause: 'in-use' })({
     says: '{why} node reports its volumes in use',
     in: ['blocked'],
     means: 'no node reports volumes of a driver without attachments in use: whether the volume is free cannot be known',
-    next: 'See on the node that the volume is not mounted there: volctl status; then: kubectl delete volumeattachment NAME',
+    next: 'See on the node that the volume is not mounted there: `volctl status`; then: `kubectl delete volumeattachment NAME`',
     rules: ['N62', 'S3'],
   },
   StillInUse: {
@@ -273,7 +273,7 @@ const IN_USE = codes({ cause: 'in-use' })({
     },
     in: ['waiting'],
     means: 'no pod wants the volume, and the node still reports it in use: the kubelet has to unmount it first',
-    next: 'See on the node what keeps the volume there: volctl plan',
+    next: 'See on the node what keeps the volume there: `volctl plan`',
     rules: ['R731', 'R739', 'S21'],
   },
 })
@@ -298,7 +298,7 @@ const DEVICE = codes({ cause: 'device' })({
     },
     in: ['blocked'],
     means: "the volume's device could not be found: whether it is free cannot be known",
-    next: 'Find out which device it was (lsblk): volctl apply --device VOLUME=/dev/NAME or volctl apply --device VOLUME=none',
+    next: 'Find out which device it was (lsblk): `volctl apply --device VOLUME=/dev/NAME` or `volctl apply --device VOLUME=none`',
     rules: ['S21'],
   },
   IscsiFailed: {
@@ -308,7 +308,7 @@ const DEVICE = codes({ cause: 'device' })({
     },
     in: ['outcome'],
     means: 'an iSCSI log-out failed, or which session belongs to the volume is unknown',
-    next: 'Check that iscsid runs; compare iscsiadm -m session -P 3; end a session that is left by hand (iscsiadm -m session -r NUMBER -u). Then plan again.',
+    next: 'Check that iscsid runs; compare `iscsiadm -m session -P 3`; end a session that is left by hand (`iscsiadm -m session -r NUMBER -u`). Then plan again.',
     rules: ['S25'],
   },
   FilesystemUnfit: {

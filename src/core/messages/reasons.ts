@@ -19,7 +19,7 @@ export const REASON_CODES = codes({ in: ['reason'] })({
   PodFinished: {
     means:
       'the pod is in the API and has ended (deleted, or in a terminal phase), and no container or process of it is left',
-    next: 'The directory of the pod stays until the API forgets the pod. Look at the plan; then: volctl apply',
+    next: 'The directory of the pod stays until the API forgets the pod. Look at the plan; then: `volctl apply`',
     rules: ['S3', 'S9'],
   },
   LeakedSubPath: {
@@ -37,7 +37,7 @@ export const REASON_CODES = codes({ in: ['reason'] })({
   DriverAbsentSinceBoot: {
     says: 'driver {driver} is gone, and the state file of the volume is older than this boot',
     means: 'a state file is older than this boot, and its CSI driver left neither a socket nor an attachment here',
-    next: 'The content of the state file goes into the journal first. Look at the plan; then: volctl apply',
+    next: 'The content of the state file goes into the journal first. Look at the plan; then: `volctl apply`',
     rules: ['S14'],
   },
   LastPodGone: {
@@ -70,7 +70,7 @@ export const REASON_CODES = codes({ in: ['reason'] })({
       lastPodGone: 'its last pod on this node is gone; {controller}',
     },
     means: 'the volume is attached to this node, no pod of this node wants it, and nothing here uses it',
-    next: 'The VolumeAttachment is deleted, and the driver detaches. Look at the plan; then: volctl apply',
+    next: 'The VolumeAttachment is deleted, and the driver detaches. Look at the plan; then: `volctl apply`',
     rules: ['S21'],
   },
   NotMounted: {
@@ -84,18 +84,18 @@ export const REASON_CODES = codes({ in: ['reason'] })({
   StateFileMissing: {
     says: '{path} is missing; publishing the volume again writes the file',
     means: 'the volume is mounted, and its state file is lost',
-    next: 'The file is written again. Look at the plan; then: volctl apply',
+    next: 'The file is written again. Look at the plan; then: `volctl apply`',
   },
   ContentDiffers: {
     says: '{difference}; containers that mount the volume by subPath keep the old content until they restart',
     means: 'the content of the volume is not what the API says',
-    next: 'Containers that use subPath keep the old content until they restart. To write the new one: volctl apply --remount',
+    next: 'Containers that use subPath keep the old content until they restart. To write the new one: `volctl apply --remount`',
     rules: ['S23'],
   },
   CapacityGrew: {
     says: 'PersistentVolume {name} has grown to {to}, but its claim shows {from}',
     means: 'the PersistentVolume is larger than what the node has of it',
-    next: 'To grow it here: volctl apply --expand',
+    next: 'To grow it here: `volctl apply --expand`',
     rules: ['R455', 'S23'],
   },
   WantedNotAttached: {
@@ -104,13 +104,13 @@ export const REASON_CODES = codes({ in: ['reason'] })({
       pods: 'pod {pod} and {others} more on node {node} want the volume, and no VolumeAttachment asks for it',
     },
     means: 'a pod that is scheduled to the node wants the volume, and no VolumeAttachment asks for it',
-    next: 'The VolumeAttachment is created, and the driver attaches. Look at the plan; then: volctl apply --cluster',
+    next: 'The VolumeAttachment is created, and the driver attaches. Look at the plan; then: `volctl apply --cluster`',
     rules: ['R742', 'R745'],
   },
   NodeDeleted: {
     says: 'node {node} does not exist, and no pod wants the volume there',
     means: 'the volume is attached to a node whose Node object was deleted',
-    next: 'Make sure that the machine is off; then: volctl apply --cluster',
+    next: 'Make sure that the machine is off; then: `volctl apply --cluster`',
     rules: ['R734', 'S3'],
   },
   OutOfService: {
@@ -120,7 +120,7 @@ export const REASON_CODES = codes({ in: ['reason'] })({
         'node {node} is tainted out-of-service, and no pod wants the volume there; the node still reports the volume in use',
     },
     means: 'the node has the taint node.kubernetes.io/out-of-service: somebody has made sure that its machine is off',
-    next: 'Look at the plan; then: volctl apply --cluster',
+    next: 'Look at the plan; then: `volctl apply --cluster`',
     rules: ['R731'],
   },
   NodeLost: {
@@ -131,33 +131,33 @@ export const REASON_CODES = codes({ in: ['reason'] })({
         'no pod wants the volume on node {node}, which is not ready and silent for more than six minutes; the node last reported the volume in use',
     },
     means: 'the kubelet of the node has been silent for more than six minutes, with the volume in use',
-    next: 'Make sure that the machine is off; then taint the node out-of-service, or: volctl plan --cluster --node-gone NAME',
+    next: 'Make sure that the machine is off; then taint the node out-of-service, or: `volctl plan --cluster --node-gone NAME`',
     rules: ['R731'],
   },
   VolumeDeleted: {
     says: 'its PersistentVolume does not exist any more',
     means: 'the PersistentVolume of the VolumeAttachment was deleted, so that a restarted controller overlooks it',
-    next: 'Look at the plan; then: volctl apply --cluster',
+    next: 'Look at the plan; then: `volctl apply --cluster`',
     rules: ['R718', 'R834'],
   },
   InlineNotWanted: {
     says: 'the attachment is of a volume in the spec of a pod that is gone',
     means:
       'the VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks; no pod wants it',
-    next: 'Look at the plan; then: volctl apply --cluster',
+    next: 'Look at the plan; then: `volctl apply --cluster`',
     rules: ['R835', 'R718'],
   },
   HandleWithCaret: {
     says: 'the controller cannot detach a volume with ^ in its handle',
     means: 'the volume handle contains ^, so that the controller can attach the volume and never detach it',
-    next: 'Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
+    next: 'Once no pod wants the volume, volctl detaches it: `volctl plan --cluster`',
     rules: ['R738', 'C43'],
   },
   AttachmentNameWrong: {
     says: 'the controller does not know an attachment of this name',
     means:
       'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
-    next: 'Find out who created the attachment. Once no pod wants the volume, volctl deletes one that Kubernetes has named (csi- and a hash): volctl plan --cluster; any other: kubectl delete volumeattachment NAME',
+    next: 'Find out who created the attachment. Once no pod wants the volume, volctl deletes one that Kubernetes has named (csi- and a hash): `volctl plan --cluster`; any other: `kubectl delete volumeattachment NAME`',
     rules: ['C33'],
   },
   DriverRemoved: {

@@ -7,7 +7,7 @@ const ASKED = codes({ cause: 'asked' })({
     in: ['blocked'],
     onRequest: true,
     means: 'the operation is done only when it is asked for',
-    next: 'To ask for it: volctl apply --remount or volctl apply --expand',
+    next: 'To ask for it: `volctl apply --remount` or `volctl apply --expand`',
     rules: ['S23'],
   },
   FlagWithoutEffect: {
@@ -75,7 +75,7 @@ const FOLLOWS = codes({ cause: 'follows' })({
     says: 'already done: nothing of what the operation would do is left to do',
     in: ['blocked'],
     means: 'the node is as the operation of a plan file would make it: somebody carried it out before',
-    next: 'Nothing. volctl journal shows who did it, if it was volctl.',
+    next: 'Nothing. `volctl journal` shows who did it, if it was volctl.',
     rules: ['S26'],
   },
 })
@@ -121,7 +121,7 @@ const ENDED = codes({ in: ['outcome', 'error'], cause: 'failed' })({
       users: '{path}: interrupted while its users were searched for',
     },
     means: 'the command was interrupted before it began this',
-    next: 'Run it again; volctl journal shows what an apply has done.',
+    next: 'Run it again; `volctl journal` shows what an apply has done.',
   },
   Unexpected: {
     says: 'unexpected failure: {message}',
@@ -240,7 +240,7 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
       line: 'volctl does not know this sentence, and it names no pod, volume, path or driver',
     },
     means: 'nothing of that name exists, in the API or on this node',
-    next: 'Check the name, the namespace and --context; volctl explain --help says what may be named.',
+    next: 'Check the name, the namespace and --context; `volctl explain --help` says what may be named.',
   },
   Conflict: {
     says: '{name} was read without its resourceVersion',
@@ -361,7 +361,7 @@ const UNREAD = codes({ cause: 'unread' })({
     in: ['waiting'],
     ofNode: true,
     means: 'whether the node is ready is not known: nothing is detached from it or attached to it',
-    next: 'Look at the Node, and start its kubelet. Once its machine is gone for good, delete the Node; then: volctl plan --cluster --node-gone NAME',
+    next: 'Look at the Node, and start its kubelet. Once its machine is gone for good, delete the Node; then: `volctl plan --cluster --node-gone NAME`',
     rules: ['R731', 'S3'],
   },
   Forbidden: {
@@ -402,7 +402,7 @@ const ERRORS = codes({ in: ['error'] })({
   KubeletNotStarted: {
     says: '{unit} was stopped {down} ago and does not run again: {why}',
     means: "the kubelet's unit did not start again after the apply",
-    next: 'See why (journalctl -u UNIT). systemd tries once more when --max-downtime is over.',
+    next: 'See why (`journalctl -u UNIT`). systemd tries once more when --max-downtime is over.',
     rules: ['S35'],
   },
   NoNodeHere: {
@@ -432,7 +432,7 @@ const ERRORS = codes({ in: ['error'] })({
     },
     means:
       'a file is no snapshot or plan file, is cut off, damaged or too large, or was written by a version of volctl that this one does not read',
-    next: 'Take it again; a snapshot: volctl snapshot --output FILE',
+    next: 'Take it again; a snapshot: `volctl snapshot --output FILE`',
     rules: ['S34'],
   },
   NotRoot: {
@@ -500,7 +500,7 @@ const ERRORS = codes({ in: ['error'] })({
       unseen: 'timed out after {waited}: {missing}; the last look failed: {why}',
     },
     means: 'the time of wait was up before the condition was reached',
-    next: 'Wait longer with --timeout; or look at one that was not reached: volctl explain NAME',
+    next: 'Wait longer with --timeout; or look at one that was not reached: `volctl explain NAME`',
     rules: ['R472'],
   },
   NoKubeconfig: {
@@ -530,7 +530,7 @@ const ERRORS = codes({ in: ['error'] })({
     },
     means:
       'the kubeconfig cannot be read, is not valid, or has not what is asked of it: a context, a cluster, a user, a way to log in',
-    next: 'Check the file: kubectl config view --kubeconfig FILE; choose a context with --context.',
+    next: 'Check the file: `kubectl config view --kubeconfig FILE`; choose a context with --context.',
   },
   KubeconfigUnsafe: {
     says: {

@@ -7,7 +7,7 @@ const ALIVE = codes({ cause: 'alive' })({
     in: ['problem'],
     means: 'a pod was deleted from the API, and a sandbox, container or process of it still runs',
     many: (n) => `${n} pods were deleted from the API and still run; their volumes are in use`,
-    next: 'Stop its sandbox (crictl stopp), then plan again. Nothing of the pod is touched before.',
+    next: 'Stop its sandbox (`crictl stopp`), then plan again. Nothing of the pod is touched before.',
     rules: ['S9'],
   },
   PodStillRunning: {
@@ -113,7 +113,7 @@ const DRIVER = codes({ cause: 'driver' })({
     in: ['blocked', 'waiting', 'problem'],
     means: 'a driver is not registered or not installed here, or its socket does not answer',
     many: (n) => `${n} CSI drivers do not answer, or are not registered`,
-    next: "Bring the driver's node plugin back (its DaemonSet; a flexVolume's program), and look at its log. If it is gone for good: volctl plan --driver-gone NAME",
+    next: "Bring the driver's node plugin back (its DaemonSet; a flexVolume's program), and look at its log. If it is gone for good: `volctl plan --driver-gone NAME`",
     remedy: "Bring the driver's node pod back; then plan again.",
     rules: ['S16', 'P87'],
   },
@@ -200,7 +200,7 @@ const IDENTITY = codes({ cause: 'identity' })({
     lasts: 'always',
     means:
       'what is recorded or mounted in the place of a volume is another volume, another device, or no device at all',
-    next: 'Stop the pods that use it, save what they have written, find out what is mounted there (findmnt PATH), and clear it; then plan again.',
+    next: 'Stop the pods that use it, save what they have written, find out what is mounted there (`findmnt PATH`), and clear it; then plan again.',
     rules: ['S38', 'S5', 'S17'],
   },
   IdentityUnconfirmed: {
@@ -236,7 +236,7 @@ const IDENTITY = codes({ cause: 'identity' })({
     in: ['blocked'],
     means: 'which volume this is could not be confirmed: driver, handle or disk is not proven',
     many: (n) => `Nothing proves which volume is mounted at ${n} places`,
-    next: 'Check the handle in the storage system; then: volctl plan --handle VOLUME=HANDLE; for disks compare lsblk and /dev/disk.',
+    next: 'Check the handle in the storage system; then: `volctl plan --handle VOLUME=HANDLE`; for disks compare lsblk and /dev/disk.',
     rules: ['S17', 'S25'],
   },
   AttachmentUnclear: {
@@ -250,7 +250,7 @@ const IDENTITY = codes({ cause: 'identity' })({
     in: ['blocked', 'problem'],
     means: 'unclear which volume this VolumeAttachment is for, or who created it',
     many: (n) => `Which volumes ${n} VolumeAttachments are for, or who created them, is unclear`,
-    next: 'Look at its PersistentVolume, and at the attachment: kubectl get volumeattachment NAME -o yaml',
+    next: 'Look at its PersistentVolume, and at the attachment: `kubectl get volumeattachment NAME -o yaml`',
     rules: ['C34', 'S3', 'S21'],
   },
 })
@@ -264,7 +264,7 @@ const MISSING = codes({ cause: 'missing' })({
     in: ['problem', 'outcome'],
     means: 'the Node object does not exist: it was deleted, or a pod is scheduled to one that is not there',
     many: (n) => `${n} pods are scheduled to nodes that do not exist: their volumes stay attached there`,
-    next: 'Plan again. What a pod of that node has is not detached before the pod is deleted: once the machine is off: kubectl delete pod -n NAMESPACE NAME --force',
+    next: 'Plan again. What a pod of that node has is not detached before the pod is deleted: once the machine is off: `kubectl delete pod -n NAMESPACE NAME --force`',
     rules: ['S21', 'S22', 'N55'],
   },
   VolumeUnresolved: {
@@ -304,7 +304,7 @@ const MISSING = codes({ cause: 'missing' })({
     says: { mounted: 'PersistentVolume {name} is {phase}, but pod {pod} has it mounted' },
     in: ['waiting', 'problem'],
     means: 'the claim is not bound to a PersistentVolume yet, or its PersistentVolume is released or has failed',
-    next: 'See the events of both: kubectl describe pvc -n NAMESPACE NAME; kubectl describe pv NAME',
+    next: 'See the events of both: `kubectl describe pvc -n NAMESPACE NAME`; `kubectl describe pv NAME`',
     rules: ['S4'],
   },
   BeingDeleted: {

@@ -2,7 +2,7 @@
 import { CAUSE_KINDS } from '../messages/code-entry.ts'
 import { ALL_CODES } from '../messages/codes.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
-import { flag, keyOf, list, object, optional, type ShapeOf, text } from '../trust/shape.ts'
+import { flag, hint, keyOf, list, object, optional, type ShapeOf, text } from '../trust/shape.ts'
 import { args, causeSubject, codeOf, count, pod, until, users } from '../volumes/finding.ts'
 import { severity } from './operation-shape.ts'
 
@@ -30,7 +30,7 @@ const cause = about(
     users,
     remedy: about(
       'What lifts it, as a person reads it: a sentence, and maybe the command that it ends with.',
-      list(text),
+      list(hint),
     ),
     command: maybe(
       'The command of the remedy by its words, without the flags in force; `first`: it is the next step, once a person has done this.',

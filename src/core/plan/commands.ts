@@ -1,5 +1,5 @@
 /** Commands that a person is advised to type, as data; the flags in force are added here and nowhere else (S37). */
-import { commandLine, PIPE, type Word } from '../base/command.ts'
+import { Advice, type Hint, PIPE, shellLine, type Word } from '../messages/command.ts'
 import type { NextStep, PlanInputs } from './plan.ts'
 
 /** What the command lines of this run have to be typed with. */
@@ -32,6 +32,22 @@ export interface Step extends Pick<NextStep, 'first' | 'why'> {
  * @param node undefined: it is typed here
  */
 export function typed({ argv, onNode, flags, ...step }: Step, context: CommandContext, node?: string): NextStep {
+  const { words, isHere } = inForce({ argv, onNode, flags }, context, node)
+  return { ...step, command: shellLine(words), ...(!isHere && { node }) }
+}
+
+/** The same of advice; what is typed elsewhere stays as it is. */
+export function typedIn(hint: Hint, context: CommandContext): Hint {
+  if (typeof hint === 'string') return hint
+  const parts = hint.parts.map((part) =>
+    typeof part === 'string' || part.elsewhere
+      ? part
+      : { argv: inForce({ argv: part.argv, flags: 'read' }, context).words },
+  )
+  return new Advice(parts)
+}
+
+function inForce({ argv, onNode, flags }: Omit<Step, 'why'>, context: CommandContext, node?: string) {
   const { program = 'volctl', applyFlags, nodeFlags, readFlags = [], snapshot } = context
   const [first = '', verb = '', ...args] = argv
   const isOwn = first === 'volctl'
@@ -43,7 +59,7 @@ export function typed({ argv, onNode, flags, ...step }: Step, context: CommandCo
   const words: readonly Word[] = isOwn
     ? [...(isHere ? program.split(' ') : [first]), verb, ...given, ...args, ...from]
     : argv
-  return { ...step, command: commandLine(...words), ...(!isHere && { node }) }
+  return { words, isHere }
 }
 
 /** What the kubelet is doing, and why it is said to. @param isWhole the same of one that is stopped */

@@ -1,8 +1,8 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
 import { Grouped } from '../base/collections.ts'
-import { commandLine } from '../base/command.ts'
 import { causeOf, outlasts, type ProblemCode } from '../messages/codes.ts'
+import type { Hint } from '../messages/command.ts'
 import type { Finding } from '../messages/findings.ts'
 import type { Because, Blocked, Obstacle, PodRef, Subject } from '../volumes/finding.ts'
 import type { Step } from '../volumes/steps.ts'
@@ -39,21 +39,6 @@ export interface Unchanged {
   readonly obstacle?: Obstacle
 }
 
-/**
- * What a person does about a finding; in parts: a sentence, which is the same for all such findings, and the command of this one, by
- * its words. With what a person does `first`, in words, the command is the next step.
- */
-export type Hint = string | readonly [says: string, command: string | readonly string[], first?: string]
-
-/** The hint as text, and its parts for the cause. */
-export function advised(hint: Hint | undefined, because?: Because): { hint?: string; because?: Because } {
-  if (typeof hint !== 'object') return { hint, because }
-  const [says, command, first] = hint
-  const text = typeof command === 'string' ? command : commandLine(...command)
-  const parts = typeof command === 'string' ? {} : { command: { argv: command, first } }
-  return { hint: `${says} ${text}`, because: { ...because, remedy: [says, text], ...parts } }
-}
-
 /** Whose a problem is, and what it names. */
 export type About = Problem['about'] & { readonly subject: Subject }
 
@@ -75,7 +60,7 @@ export class AnyFindings<D, W, P extends { readonly about: object }> {
     hint?: Hint,
     because?: Because,
   ): void {
-    this.problems.push({ severity, code, message, args, ...advised(hint, because), about, subject } as unknown as P)
+    this.problems.push({ severity, code, message, args, hint, because, about, subject } as unknown as P)
   }
 }
 

@@ -2,11 +2,13 @@
 
 import { counted } from '../base/text.ts'
 import type { FailureCode } from '../messages/codes.ts'
+import type { Hint } from '../messages/command.ts'
 import { ExitStatus, type Finding } from '../messages/findings.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import {
   count,
   flag,
+  hint,
   list,
   number,
   type ObjectOf,
@@ -72,7 +74,7 @@ const outcome = object({
   code: optional(failureCode),
   message: text,
   args,
-  hint: optional(text),
+  hint: optional(hint),
   elapsedMs,
   because: maybe('skipped: the id of the operation that did not succeed.', text),
   differences: optional(differences),
@@ -134,7 +136,7 @@ export interface EventSubject extends Pick<Operation, 'id' | 'kind' | 'pod'> {
 }
 
 interface Said<Code extends string> extends Finding<Code> {
-  readonly hint?: string
+  readonly hint?: Hint
 }
 
 /** What is said of an error or a finding, without what else it has. */

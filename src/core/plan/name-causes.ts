@@ -7,6 +7,7 @@
 import { append, once } from '../base/collections.ts'
 import { CAUSE_KINDS, type CauseKind } from '../messages/code-entry.ts'
 import { type Code, causeOf, entryOf, remedyOf } from '../messages/codes.ts'
+import { Advice, partsOf } from '../messages/command.ts'
 import {
   type Because,
   type Blocked,
@@ -119,7 +120,7 @@ function subjectKey({ pod, volume, nodes, ...rest }: CauseSubject, row: RowKey |
 function causeFrom({ own, affected, ...is }: Group): Cause {
   const says = own.reduce((most, each) => (weightOfWords(each) > weightOfWords(most) ? each : most))
   // The finding that says most knows best what to do, by its code where it has no hint.
-  const advises = [says, ...own].find((each) => adviceOf(each) !== undefined)
+  const [advises = { remedy: [] }] = [says, ...own].flatMap((each) => adviceOf(each) ?? [])
   const users = new Map(own.flatMap((each) => each.users ?? []).map((user) => [user.pid, user]))
   const pods = new Map(affected.flatMap((each) => each.pods).map((pod) => [pod.uid, pod]))
   return {
@@ -128,7 +129,7 @@ function causeFrom({ own, affected, ...is }: Group): Cause {
     message: says.message,
     args: says.args,
     ...(users.size > 0 && { users: [...users.values()] }),
-    remedy: (advises && adviceOf(advises)) ?? [],
+    ...advises,
     affects: {
       operations: affected.flatMap(({ operation }) => operation ?? []),
       waiting: own.filter(({ from }) => from === 'wait').length,
@@ -139,13 +140,19 @@ function causeFrom({ own, affected, ...is }: Group): Cause {
       .flatMap(({ until }) => until ?? [])
       .toSorted()
       .at(-1),
-    command: advises?.because?.command,
     byStart: own.find(({ because }) => because?.byStart)?.because?.byStart,
   }
 }
 
-function adviceOf({ code, hint = remedyOf(code), because }: Finding): readonly string[] | undefined {
-  return because?.remedy ?? (hint === undefined ? undefined : [hint])
+/** A command that stands for those of several causes is data. */
+function adviceOf({ code, hint = remedyOf(code) }: Finding): Pick<Cause, 'remedy' | 'command'> | undefined {
+  if (hint === undefined) return undefined
+  const last = partsOf(hint).at(-1)
+  if (typeof hint === 'string' || !hint.isAlike || typeof last !== 'object') return { remedy: [hint] }
+  const says = `${new Advice(hint.parts.slice(0, -1))}`.trimEnd()
+  const argv = last.argv.filter((word) => typeof word === 'string')
+  const command = argv.length === last.argv.length ? { argv, first: hint.first } : undefined
+  return { remedy: [says, new Advice([last])], command }
 }
 
 /** An error is about the thing itself; an operation or a wait says what is needed; a warning or note is beside it. */

@@ -2,6 +2,7 @@
 
 import { didYouMean } from '../base/text.ts'
 import { namespacedName } from '../kube/api/names.ts'
+import { advice, type Hint } from '../messages/command.ts'
 import { type Finding, said, VolctlError } from '../messages/findings.ts'
 import type { CauseSubject, PodRef } from '../volumes/finding.ts'
 import { podName, podNameAndUid } from '../volumes/pods.ts'
@@ -109,14 +110,14 @@ function sharedLength(a: string, b = ''): number {
 
 /** In a plan a problem, of other commands an error. */
 export interface NameFault extends Finding<'AmbiguousName' | 'NothingNamed'> {
-  readonly hint: string
+  readonly hint: Hint
 }
 
 interface Looked {
   readonly noun: string
   /** "on this node" */
   readonly place: string
-  readonly hint: string
+  readonly hint: Hint
 }
 
 /** @param known all that could be named, asked for where something was given */
@@ -131,7 +132,7 @@ export function nameFaults(
     .filter((each) => !names.has(each))
     .map((each) => ({
       ...said('NothingNamed', { name: each, noun, place }),
-      hint: `${didYouMean(each, names)}${hint}`,
+      hint: advice`${didYouMean(each, names)}${hint}`,
     }))
 }
 
@@ -156,7 +157,7 @@ export type Naming = {
 
 /** @throws VolctlError AmbiguousName, NothingNamed */
 export function requireNamed(
-  problems: readonly { readonly code: string; readonly message: string; readonly hint?: string }[],
+  problems: readonly { readonly code: string; readonly message: string; readonly hint?: Hint }[],
   { 'ignore-not-found': isIgnored, ways }: Naming,
 ): void {
   const of = (code: NameFault['code']) => problems.filter((each) => each.code === code)

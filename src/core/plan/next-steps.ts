@@ -1,6 +1,7 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
-import type { Word } from '../base/command.ts'
+
 import { count, formatDuration, take } from '../base/text.ts'
+import type { Word } from '../messages/command.ts'
 import { podName } from '../volumes/pods.ts'
 import type { Cause } from './cause.ts'
 import { type CommandContext, type Step, stopPod, typed } from './commands.ts'

@@ -8,6 +8,7 @@ import type { Ledger } from '../facts/ledger.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
 import { namespacedName } from '../kube/api/names.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
+import { type Hint, marked } from '../messages/command.ts'
 import { ON_NODE } from '../plan/draft.ts'
 import { ambiguousPods, type NameFault, nameFaults, podsCalled } from '../plan/names.ts'
 import type { Operation, PlanOptions, VolumeRef } from '../plan/plan.ts'
@@ -176,17 +177,19 @@ export function unmatchedAmong(
   ]
 }
 
-const looked = (noun: string, hint: string) => ({ noun, hint, place: 'on this node' })
+const looked = (noun: string, hint: Hint) => ({ noun, hint, place: 'on this node' })
 const HERE = {
   device: looked('volume', 'Give the name in the VOLUME column of the plan, or the PersistentVolume.'),
-  pod: looked('pod', 'Give the name, NAMESPACE/NAME or the UID, as volctl status shows it.'),
+  pod: looked('pod', marked('Give the name, NAMESPACE/NAME or the UID, as `volctl status` shows it.')),
   namespace: looked(
     'namespace with a pod',
-    'The namespace of a deleted pod may not be known any more. See the pods: volctl status',
+    marked('The namespace of a deleted pod may not be known any more. See the pods: `volctl status`'),
   ),
   volume: looked(
     'volume',
-    'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.',
+    marked(
+      'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; `volctl explain NAME` shows all three.',
+    ),
   ),
 }
 

@@ -202,10 +202,8 @@ function adviseRefused<T extends Pick<Problem, 'hint'> & { readonly code: Code; 
 ): T {
   const { code, hint = remedyOf(code) } = advice
   if (refused === undefined || hint === undefined || !TRUSTS_THE_API.has(causeOf(code))) return advice
-  const { remedy: _, ...because } = advice.because ?? {}
   return {
     ...advice,
-    because,
     hint: `First find out why the plan is refused (${refused.code}); stop and remove nothing before.`,
   }
 }

@@ -6,6 +6,7 @@
 import { present } from '../base/text.ts'
 import { whoMounted } from '../linux/mount-table.ts'
 import { causeOf } from '../messages/codes.ts'
+import type { Hint } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import { CLEAR_AWAY } from '../messages/path-codes.ts'
 import { type Draft, ON_NODE, removedBy } from '../plan/draft.ts'
@@ -85,7 +86,7 @@ function removeOrphanPodDir(context: PlanContext, pod: PodClass): boolean {
 interface Keep {
   readonly message: string
   readonly path?: string
-  readonly hint?: string
+  readonly hint?: Hint
   readonly because?: Because
 }
 

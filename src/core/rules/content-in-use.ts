@@ -8,6 +8,7 @@ import { ofTheNode, type Unseen } from '../linux/mount-namespaces.ts'
 import { type MountInfo, type MountTable, placeOf } from '../linux/mount-table.ts'
 import { undeletedPath } from '../linux/paths.ts'
 import { leadersOf } from '../linux/propagation.ts'
+import { advice } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import { removedBy } from '../plan/draft.ts'
 import type { Operation } from '../plan/plan.ts'
@@ -63,7 +64,7 @@ export async function contentVerdict(path: string, facts: MachineFacts, since?: 
   if ('who' in user) return usedBy(path, user, 'deleted')
   return {
     ...said('UsersUnknown.nothingDeleted', { path, why: user.text }),
-    hint: `volctl deletes nothing that may be in use. ${user.hint}`,
+    hint: advice`volctl deletes nothing that may be in use. ${user.hint}`,
   }
 }
 

@@ -1,8 +1,8 @@
 /** S3, S12, S13, S20: what a directory holds that may be somebody's data. */
 
-import { volctl } from '../base/command.ts'
 import { count } from '../base/text.ts'
 import { bringBack, deadWords } from '../linux/mount-table.ts'
+import { advice, volctl } from '../messages/command.ts'
 import { said, saidOfAny } from '../messages/findings.ts'
 import type { Obstacle } from '../volumes/finding.ts'
 import { lostAtStart, type PlanContext } from './context.ts'
@@ -17,7 +17,7 @@ export const deadMount: Judge = ({ covered, context: { inputs, options } }) => {
   const error = inputs.deadError(dir)
   return {
     ...said('DeadMount.emptyDir', { name, error: deadWords(error ?? '') }),
-    hint: `${bringBack(inputs.top(dir), error)}, or take it off: ${volctl('plan', ...(options.orphans ? ['--orphans'] : []), '--lazy', path)}`,
+    hint: advice`${bringBack(inputs.top(dir), error)}, or take it off: ${volctl('plan', ...(options.orphans ? ['--orphans'] : []), '--lazy', path)}`,
   }
 }
 

@@ -1,12 +1,12 @@
 /** What every phase of the pass reads, made once per plan: only its findings change afterwards; and what several phases say and do alike. */
 
-import { commandLine } from '../base/command.ts'
 import { rfc3339 } from '../base/text.ts'
 import type { Ledger } from '../facts/ledger.ts'
 import type { LedgerSources } from '../facts/row.ts'
 import { isSameMount, type MountInfo } from '../linux/mount-table.ts'
 import { withoutCopies } from '../linux/propagation.ts'
 import { type Code, remedyOf } from '../messages/codes.ts'
+import { type Advice, advice, commandLine, type Hint } from '../messages/command.ts'
 import { type Finding, said, saidOfAny } from '../messages/findings.ts'
 import { runsApiServer } from '../node/kubelet/stoppable.ts'
 import type { About, Findings, Wait } from '../plan/draft.ts'
@@ -96,7 +96,7 @@ const OWNS = {
  *
  * @param what the kubelet deletes
  */
-export function lostAtStart<T extends Partial<Finding<Code>> & { readonly message: string; readonly hint?: string }>(
+export function lostAtStart<T extends Partial<Finding<Code>> & { readonly message: string; readonly hint?: Hint }>(
   { inputs }: PlanContext,
   said: T,
   what = 'it',
@@ -108,14 +108,18 @@ export function lostAtStart<T extends Partial<Finding<Code>> & { readonly messag
     ...said,
     message,
     args,
-    hint: `Do not start the kubelet yet. ${hint ?? ''}`.trim(),
+    hint: hint === undefined ? NOT_YET : advice`${NOT_YET} ${hint}`,
   }
 }
 
 /** For work that volctl cannot do, and a kubelet can. @param why follows the command */
-export function startKubelet({ inputs }: PlanContext, why = 'it mounts the volume'): string {
-  return `S${howToStart(inputs.snapshot.kubelet).slice(1)}: ${why}.`
+export function startKubelet({ inputs }: PlanContext, why = 'it mounts the volume'): Advice {
+  const { unit } = { ...inputs.snapshot.kubelet }
+  return advice`Start the kubelet${unit === undefined ? '' : advice` (${startCommand({ unit })})`}: ${why}.`
 }
+
+/** Before what would be lost. */
+const NOT_YET = 'Do not start the kubelet yet.'
 
 /** @param what "list persistentvolumes" */
 export function useCredential(what: string): string {
@@ -126,28 +130,28 @@ export function useCredential(what: string): string {
 // MicroK8s name after themselves.
 
 /** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */
-export function howToStop(kubelet: KubeletSnapshot | undefined): string {
+export function howToStop(kubelet: KubeletSnapshot | undefined): Advice {
   const { mayReturn = false, running = false, unit = '' } = { ...kubelet }
   const api = runsApiServer(unit)
     ? ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
     : ''
   const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''
-  return `Stop the kubelet${stopCommand(kubelet)}${starters} and plan again.${api}`
+  return advice`Stop the kubelet${stopCommand(kubelet)}${starters} and plan again.${api}`
 }
 
 /** " (systemctl stop kubelet.service)". A process without a known unit nobody is told to end: what started it may start it again. */
-export function stopCommand({ unit, running }: Partial<KubeletSnapshot> = {}): string {
-  if (unit !== undefined) return ` (${commandLine('systemctl', 'stop', unit)})`
+export function stopCommand({ unit, running }: Partial<KubeletSnapshot> = {}): Hint {
+  if (unit !== undefined) return advice` (${commandLine('systemctl', 'stop', unit)})`
   return running ? ' (no unit of it is known: stop what runs it, so that it stays down)' : ''
 }
 
 /** "start the kubelet (systemctl start kubelet.service)", inside a sentence. */
-export function howToStart(kubelet: Partial<KubeletSnapshot> | undefined): string {
-  return kubelet?.unit === undefined ? startCommand() : `start the kubelet (${startCommand(kubelet)})`
+export function howToStart(kubelet: Partial<KubeletSnapshot> | undefined): Hint {
+  return kubelet?.unit === undefined ? startCommand() : advice`start the kubelet (${startCommand(kubelet)})`
 }
 
 /** "systemctl start kubelet.service", behind a colon. */
-export function startCommand({ unit }: Partial<KubeletSnapshot> = {}): string {
+export function startCommand({ unit }: Partial<KubeletSnapshot> = {}): Hint {
   return unit === undefined ? 'start the kubelet' : commandLine('systemctl', 'start', unit)
 }
 

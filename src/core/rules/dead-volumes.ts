@@ -4,9 +4,9 @@
  */
 
 import { append, memoize } from '../base/collections.ts'
-import { volctl } from '../base/command.ts'
 import type { MountInfo } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
+import { advice, volctl } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import { removedBy } from '../plan/draft.ts'
 import type { OperationKind } from '../plan/plan.ts'
@@ -89,7 +89,7 @@ export const deadDriver: Judge = ({ operation: { volume }, context }) => {
       mounts: dead.length < seen.length ? "pods' mounts" : 'mounts',
       driver,
     }),
-    hint: `Bring the backend back and plan again. If it is gone for good: ${volctl('plan', '--accept-outage', `${gonePods}`)}`,
+    hint: advice`Bring the backend back and plan again. If it is gone for good: ${volctl('plan', '--accept-outage', `${gonePods}`)}`,
   }
 }
 

@@ -9,6 +9,7 @@ import type { BlockNode } from '../linux/block/sysfs-block-tree.ts'
 import { isPassive, nodeOf } from '../linux/block/whole-disk.ts'
 import type { Unseen } from '../linux/mount-namespaces.ts'
 import { goesWith } from '../linux/propagation.ts'
+import { advice } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import type { Operation } from '../plan/plan.ts'
 import { describeProcesses, type UsedBy, usingProcess } from '../users/find-holders.ts'
@@ -185,6 +186,6 @@ function volumeInUse({ operation: { volume } }: MachineFacts, by: UsedBy | Unsee
   if ('who' in by) return { ...said('HeldBy.node', { name, who: by.who }), users: by.users }
   return {
     ...said('UsersUnknown.volume', { name, why: by.text }),
-    hint: `${by.hint} Then plan again.`,
+    hint: advice`${by.hint} Then plan again.`,
   }
 }

@@ -2,6 +2,7 @@
 
 import { namespacedName } from '../kube/api/names.ts'
 import { whoMounted } from '../linux/mount-table.ts'
+import { advice } from '../messages/command.ts'
 import { said, saidOfAny } from '../messages/findings.ts'
 import { whyNotManaged } from '../node/kubelet/kubelet-flags.ts'
 import type { VolumeRef } from '../plan/plan.ts'
@@ -136,7 +137,7 @@ export const stagedByNobody: Judge = ({ call, device, identified, mounts: [stage
   const path = inputs.absolute(staged.path)
   return {
     ...said('ForeignMount.notStaged', { driver, path }),
-    hint: `Maybe an older version of the driver mounted it. ${whoMounted(path)}`,
+    hint: advice`Maybe an older version of the driver mounted it. ${whoMounted(path)}`,
   }
 }
 

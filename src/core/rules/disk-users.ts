@@ -9,6 +9,7 @@ import { isSourceAnyText } from '../linux/location.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { undeletedPath, undeletedRoot } from '../linux/paths.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
+import { advice } from '../messages/command.ts'
 import { said, UsersUnknown } from '../messages/findings.ts'
 import { ifAny } from '../trust/kernel.ts'
 import { perRun } from '../trust/run.ts'
@@ -136,7 +137,7 @@ async function openersOf({ nodes, luns = [], isOwnOpener }: DiskQuestion, facts:
   if (found.mapped.length + found.open.length > 0 || unknown === undefined) return found
   const disks = [...new Set([...byDev.values()].map(({ on }) => on))].join(', ')
   throw new UsersUnknown(said('UsersUnknown.disks', { disks, why: unknown.text }), {
-    hint: `${unknown.hint} Then plan again.`,
+    hint: advice`${unknown.hint} Then plan again.`,
   })
 }
 

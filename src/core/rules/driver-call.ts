@@ -1,11 +1,11 @@
 /** Whether a CSI driver can be called, and what may be done otherwise (S14, S16, O10). */
 
-import { kubectl, podsOn, volctl } from '../base/command.ts'
+import { advice, type Hint, kubectl, podsOn, volctl } from '../messages/command.ts'
 import { type Finding, said } from '../messages/findings.ts'
 import type { CsiSocket } from '../rpc/endpoints.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'
 import type { Handle } from '../volumes/api-objects.ts'
-import type { Obstacle } from '../volumes/finding.ts'
+import type { Because, Obstacle } from '../volumes/finding.ts'
 import { isInTree } from '../volumes/registry.ts'
 import type { NodeSnapshot } from '../volumes/snapshot.ts'
 import type { Step } from '../volumes/steps.ts'
@@ -42,7 +42,7 @@ export function driverCall(
     blocked: {
       ...back,
       ...whyNoDriver(context, identity.driver),
-      hint: `${back.hint}; gone for good: ${volctl('plan', '--driver-gone', identity.driver)}`,
+      hint: advice`${back.hint}; gone for good: ${volctl('plan', '--driver-gone', identity.driver)}`,
     },
   }
 }
@@ -86,7 +86,10 @@ export function whyNoDriver({ inputs }: PlanContext, driver: string): Finding<'D
  * What brings it back, by who can act now. A kubelet that starts starts the driver's pod only where something of the driver shows
  * that it was here: a socket, an entry in CSINode, its directory.
  */
-export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string): Pick<Obstacle, 'hint' | 'because'> {
+export function bringDriverBack(
+  { inputs, kubelet }: PlanContext,
+  driver: string,
+): { readonly hint: Hint; readonly because?: Because } {
   const { csiSockets = [], kubelet: own, nodeName } = inputs.snapshot
   const wasHere =
     csiSockets.some((socket) => isOf(socket, driver)) ||
@@ -94,12 +97,12 @@ export function bringDriverBack({ inputs, kubelet }: PlanContext, driver: string
     inputs.tree.get(`plugins/${driver}`) !== undefined
   if (!wasHere)
     return {
-      hint: `Nothing of the driver is on this node; where it is to run: ${kubectl('get', 'daemonset', '-A')}`,
+      hint: advice`Nothing of the driver is on this node; where it is to run: ${kubectl('get', 'daemonset', '-A')}`,
     }
   return kubelet.state === 'stopped'
-    ? { hint: `Its pod comes with the kubelet: ${startCommand(own)}`, because: { byStart: true } }
+    ? { hint: advice`Its pod comes with the kubelet: ${startCommand(own)}`, because: { byStart: true } }
     : {
-        hint: `Bring the driver's node pod back: ${podsOn(nodeName, '-o', 'wide')}`,
+        hint: advice`Bring the driver's node pod back: ${podsOn(nodeName, '-o', 'wide')}`,
       }
 }
 
@@ -175,7 +178,7 @@ export function flexCall({ inputs, options }: PlanContext, plugin: string): Driv
     kind: 'blocked',
     blocked: {
       ...said('DriverUnavailable.flexUnmounts', { plugin, why: program.why }),
-      hint: `Install the driver again where the kubelet looks for drivers (volumePluginDir). If the driver is gone for good, the kernel can unmount, and nothing else that the driver would do is done: ${volctl('plan', '--driver-gone', plugin)}`,
+      hint: advice`Install the driver again where the kubelet looks for drivers (volumePluginDir). If the driver is gone for good, the kernel can unmount, and nothing else that the driver would do is done: ${volctl('plan', '--driver-gone', plugin)}`,
     },
   }
 }

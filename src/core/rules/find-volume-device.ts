@@ -1,11 +1,11 @@
 /** Finds the device of a volume that is no longer mounted or mapped here: by --device, or by its names (S21). */
 
-import { volctl } from '../base/command.ts'
 import { uniqueNameOf } from '../facts/row.ts'
 import type { VolumeAttachment } from '../kube/api/objects.ts'
 import { EVERYTHING, withWhatItIsMadeOf } from '../linux/block/whole-disk.ts'
 import { type MountInfo, placeOf } from '../linux/mount-table.ts'
 import { undeletedPath } from '../linux/paths.ts'
+import { type Advice, advice, volctl } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import type { Operation } from '../plan/plan.ts'
 import { areOfOneRow } from '../volumes/finding.ts'
@@ -73,12 +73,12 @@ export function deviceAt(file: string, { blockTree }: Host): string | undefined 
 }
 
 /** What to type where neither is known: the volume's device, or that it has none on this node. */
-export function nameTheDevice(operation: Operation, device = '/dev/NAME'): string {
-  return `${applyWith(operation, device)}; if the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`
+export function nameTheDevice(operation: Operation, device = '/dev/NAME'): Advice {
+  return advice`${applyWith(operation, device)}; if the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`
 }
 
 /** The command with which a person says which device the volume is. */
-function applyWith(operation: Operation, device: string): string {
+function applyWith(operation: Operation, device: string): Advice {
   return volctl('apply', '--device', `${nameOf(operation)}=${device}`)
 }
 

@@ -2,12 +2,12 @@
 
 import { posix } from 'node:path'
 import { memoize } from '../base/collections.ts'
-import { commandLine } from '../base/command.ts'
 import { containingMount, fileSystemText } from '../linux/location.ts'
 import { isSameMount, type MountInfo, type MountTable, whoMounted } from '../linux/mount-table.ts'
 import { isPlainPath, isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
 import { causeOf } from '../messages/codes.ts'
+import { advice, commandLine } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import { SETTING_UP } from '../plan/kinds.ts'
 import { takenBy } from '../plan/plan-id.ts'
@@ -209,7 +209,7 @@ export function readOnlyPlace(inputs: ActualInputs, path: string) {
       option,
       optionsOf: ofSuper === undefined ? 'mount' : 'superblock',
     }),
-    hint: `Look for the error (dmesg), repair the disk, and remount it to write (${commandLine('mount', '-o', 'remount,rw', mountPoint)}).`,
+    hint: advice`Look for the error (dmesg), repair the disk, and remount it to write (${commandLine('mount', '-o', 'remount,rw', mountPoint)}).`,
     because: { subject: { path: isRoots ? inputs.rootDir : mountPoint }, follows: isRoots || undefined },
   }
 }

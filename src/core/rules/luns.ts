@@ -4,10 +4,10 @@
  */
 
 import { posix } from 'node:path'
-import { commandLine } from '../base/command.ts'
 import type { BlockTree, IscsiSession } from '../linux/block/sysfs-block-tree.ts'
 import { inOneSpelling } from '../linux/location.ts'
 import type { FailureCode } from '../messages/codes.ts'
+import { advice, commandLine, type Hint, marked } from '../messages/command.ts'
 import { type Finding, StepFailed, said } from '../messages/findings.ts'
 import { type FcDisk, isFcDisk, isFcLink, parseFcDirectory } from '../volumes/fc.ts'
 import { ISCSI_PLUGIN, ifaceOf, isDirectoryOf, parseIscsiDirectory, parseIscsiJson } from '../volumes/iscsi.ts'
@@ -69,7 +69,7 @@ export const newLun: MachineJudge = ({ lun }) => {
   if (why === undefined) return undefined
   return {
     ...said('HeldBy.session', { iqn: ended.disk.iqn, why }),
-    hint: 'Find out who uses it (lsblk, iscsiadm -m session -P 3); then plan again: the directory is kept.',
+    hint: marked('Find out who uses it (lsblk, `iscsiadm -m session -P 3`); then plan again: the directory is kept.'),
   }
 }
 
@@ -124,7 +124,7 @@ export function mapsOver(seen: readonly SeenDisk[], { blockTree }: Host): string
     if (node?.isMultipath && other === undefined) continue
     throw foreign(
       said('ForeignDevice.sharedMap', { map, disks: disks.join(', '), other: other ?? 'something unknown' }),
-      `Find out what it is (multipath -ll, ${commandLine('dmsetup', 'info', `/dev/${map}`)}); flush it yourself, then plan again.`,
+      advice`Find out what it is (multipath -ll, ${commandLine('dmsetup', 'info', `/dev/${map}`)}); flush it yourself, then plan again.`,
     )
   }
   return [...maps]
@@ -175,7 +175,7 @@ function notScsi(name: string): StepFailed {
   return foreign(said('ForeignDevice.notScsi', { name }))
 }
 
-function foreign(finding: Finding<'ForeignDevice'>, hint?: string): StepFailed {
+function foreign(finding: Finding<'ForeignDevice'>, hint?: Hint): StepFailed {
   return new StepFailed(finding, { hint })
 }
 
@@ -231,7 +231,9 @@ function isOf(disk: FcDisk, name: string, blockTree: BlockTree): boolean {
 
 function unconfirmed(finding: Finding<'IdentityUnconfirmed'>): StepFailed {
   return new StepFailed(finding, {
-    hint: 'Compare lsblk -S -o NAME,HCTL,WWN and ls -l /dev/disk/by-path /dev/disk/by-id; plan again when udev is done: the directory is kept.',
+    hint: marked(
+      'Compare `lsblk -S -o NAME,HCTL,WWN` and `ls -l /dev/disk/by-path /dev/disk/by-id`; plan again when udev is done: the directory is kept.',
+    ),
   })
 }
 

@@ -1,8 +1,8 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
 
-import { deletePod, podsOn } from '../base/command.ts'
 import { namespacedName } from '../kube/api/names.ts'
 import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
+import { advice, deletePod, type Hint, podsOn, volctlThere } from '../messages/command.ts'
 import type { Handle } from '../volumes/api-objects.ts'
 import type { PodElsewhere } from '../volumes/snapshot.ts'
 import type { PlanContext } from './context.ts'
@@ -64,15 +64,15 @@ function stateOf({ phase, deletionTimestamp }: PodElsewhere): string {
 }
 
 /** The next step to free the volume on the first of these nodes. */
-export function freeHint([first]: readonly ElsewhereNode[]): string {
+export function freeHint([first]: readonly ElsewhereNode[]): Hint {
   if (first === undefined) return ''
   const { name, pods } = first
   if (pods === undefined) {
-    return `Find out which pods on ${name} use the volume (${podsOn(name)}), and delete them; the attach/detach controller then detaches the volume.`
+    return advice`Find out which pods on ${name} use the volume (${podsOn(name)}), and delete them; the attach/detach controller then detaches the volume.`
   }
   const [pod] = pods
   if (pod !== undefined) {
-    return `Delete pod ${namespacedName(pod)} there (${deletePod(pod)}); the attach/detach controller then detaches the volume from ${name}, and attaches it where a pod wants it.`
+    return advice`Delete pod ${namespacedName(pod)} there (${deletePod(pod)}); the attach/detach controller then detaches the volume from ${name}, and attaches it where a pod wants it.`
   }
-  return `Check whether ${name} still has the volume mounted (volctl plan there); the attach/detach controller detaches it once that kubelet no longer reports it in use.`
+  return advice`Check whether ${name} still has the volume mounted (${volctlThere('plan')} there); the attach/detach controller detaches it once that kubelet no longer reports it in use.`
 }

@@ -1,7 +1,7 @@
 /** S38: something else is in a volume's place. Then nothing of the volume is unstaged, unmapped, detached or set up. */
 
-import { commandLine } from '../base/command.ts'
 import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
+import { advice, commandLine } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import { rowOf } from '../volumes/finding.ts'
 import { type Claimed, type OtherVolume, otherMapped, otherMounted, otherStaged } from '../volumes/same-volume.ts'
@@ -39,7 +39,7 @@ function wordsFor({ inputs }: PlanContext, { path, name, expected = 'the volume'
   const at = inputs.absolute(path)
   return {
     ...said('OtherVolume.shown', { path: at, name, expected }),
-    hint: `Find out what is mounted there, and by whom (${commandLine('findmnt', at)}), and save what pods have written to it. volctl leaves the volume as it is until that is cleared.`,
+    hint: advice`Find out what is mounted there, and by whom (${commandLine('findmnt', at)}), and save what pods have written to it. volctl leaves the volume as it is until that is cleared.`,
   }
 }
 

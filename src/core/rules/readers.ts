@@ -5,6 +5,7 @@ import { mountedOnElsewhere, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import { goesWith } from '../linux/propagation.ts'
+import { advice } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import { shownVolume } from '../plan/names.ts'
 import type { Operation } from '../plan/plan.ts'
@@ -172,7 +173,7 @@ export const aliveOrHeld: MachineJudge = async (facts) => {
     if ('who' in user) return { ...said('HeldBy.holder', { path, who: user.who }), users: user.users }
     return {
       ...said('UsersUnknown.holders', { path, why: user.text }),
-      hint: `volctl unmounts nothing lazily that may be in use. ${user.hint}`,
+      hint: advice`volctl unmounts nothing lazily that may be in use. ${user.hint}`,
     }
   }
   return undefined

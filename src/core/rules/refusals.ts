@@ -1,7 +1,7 @@
 /** The safety rules that refuse a plan as a whole (S1, S29). */
 
-import { volctl } from '../base/command.ts'
 import { rfc3339 } from '../base/text.ts'
+import { advice, volctl } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import { canonicalNodeName, hostnamesOf, otherName, parseKubeletFlags } from '../node/kubelet/kubelet-flags.ts'
 import type { PlanInputs, Refusal } from '../plan/plan.ts'
@@ -29,7 +29,7 @@ function outage({ inputs, classes, witnesses, options }: PlanContext): Refusal |
   return {
     rule: 'S29',
     ...suspicion,
-    hint: `If ${reallyDeleted(gone)}: ${volctl('plan', '--accept-outage', `${gone}`)}`,
+    hint: advice`If ${reallyDeleted(gone)}: ${volctl('plan', '--accept-outage', `${gone}`)}`,
   }
 }
 
@@ -104,7 +104,7 @@ function whyWrong(
       : ''
     return {
       ...said('WrongMachine.another', { nodeName, server, differences: differences.join('; ') }),
-      hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: ${volctl('plan', ...flags)}`,
+      hint: advice`A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: ${volctl('plan', ...flags)}`,
     }
   }
   const info = node?.status?.nodeInfo

@@ -11,6 +11,7 @@ import { pause } from '../linux/deadline.ts'
 import { isSameMount, type MountInfo, whoMounted } from '../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { leadersOf } from '../linux/propagation.ts'
+import { advice } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import type { Obstacle } from '../volumes/finding.ts'
 import type { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
@@ -100,7 +101,7 @@ function mountOutside(inputs: ActualInputs, sought: SoughtVolume): Obstacle | un
   return (
     found && {
       ...said('HeldBy.outsideMount', { path: found.path, rootDir: inputs.rootDir }),
-      hint: `Maybe a kubelet with another root directory mounted it. ${whoMounted(found.path)}`,
+      hint: advice`Maybe a kubelet with another root directory mounted it. ${whoMounted(found.path)}`,
     }
   )
 }

@@ -1,9 +1,11 @@
 /** The facts around an operation or batch: mount tables, loop devices, who uses what. Read once; after changed(), the next use reads them again. */
+
 import { PathIndex } from '../base/path-index.ts'
 import { type OtherNamespace, unseenNamespaces } from '../linux/mount-namespaces.ts'
 import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { ownCommand } from '../linux/own-child.ts'
 import { SCAN_MS } from '../linux/scan-limits.ts'
+import { advice } from '../messages/command.ts'
 import { said, UsersUnknown } from '../messages/findings.ts'
 import type { ProcessSearch } from '../users/ask-processes.ts'
 import type { ContentLook, ContentSearch } from '../users/content-look.ts'
@@ -52,7 +54,7 @@ export class Surroundings {
     const [unseen] = unseenNamespaces(this.#known.others)
     if (unseen === undefined) return this.#known.others
     throw new UsersUnknown(said('UsersUnknown.namespace', { why: unseen.text }), {
-      hint: `${unseen.hint} Then plan again.`,
+      hint: advice`${unseen.hint} Then plan again.`,
     })
   }
 

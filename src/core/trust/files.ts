@@ -6,8 +6,10 @@
  * Each is opened once, by descriptor, and only if nobody but root (or the user who called through sudo) could have written
  * the file, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
  */
+
 import { constants, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
+import type { Hint } from '../messages/command.ts'
 import { allowing, closing, closingOnError, errnoOf, isMissing } from '../messages/findings.ts'
 import { openPlain, readToLimit } from './plain-files.ts'
 import { perRun } from './run.ts'
@@ -209,7 +211,7 @@ export interface Doubt {
   readonly what: string
   readonly why: string
   /** What to do: usually the flag by which root gives the right value. */
-  readonly hint: string
+  readonly hint: Hint
   /** The kubelet would use this file, so the kubelet's configuration is unknown, and nothing may be changed (S8, S10). */
   readonly unknown?: true
 }

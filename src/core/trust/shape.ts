@@ -9,6 +9,8 @@
  * what is read is what TypeScript promises.
  */
 
+import type { Hint } from '../messages/command.ts'
+
 /** Takes a value and its place in the document; throws ShapeError. */
 export interface Shape<T> {
   (value: unknown, at: string): T
@@ -92,6 +94,9 @@ export function scalar<T>(is: (value: unknown) => boolean, words: string, schema
 }
 
 export const text = scalar<string>((value) => typeof value === 'string', 'text', { type: 'string' })
+
+/** In a document it is a text. */
+export const hint = scalar<Hint>((value) => typeof value === 'string', 'text', { type: 'string' })
 
 /** A time as RFC 3339 writes it, or anything else that Date understands. */
 export const time = scalar<string>((value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)), 'a time', {

@@ -5,7 +5,6 @@
 import { accessSync, constants, fstatSync, lstatSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { append } from '../base/collections.ts'
-import { commandLine } from '../base/command.ts'
 import { alike } from '../base/text.ts'
 import { deviceNumberFrom } from '../linux/block/device-use.ts'
 import { type Entry, walkDown } from '../linux/delete-content.ts'
@@ -15,6 +14,7 @@ import { cannotHang, containingMount, type Location, locate } from '../linux/loc
 import { type OtherNamespace, type Unseen, unseenOf } from '../linux/mount-namespaces.ts'
 import { type MountInfo, placeOf, whoMounted } from '../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../linux/paths.ts'
+import { advice, commandLine } from '../messages/command.ts'
 import { errnoOf, errorMessage, StepInterrupted, said } from '../messages/findings.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess, type Holders, type MountIds, namespaceHolders, staying, together } from './find-holders.ts'
@@ -51,7 +51,7 @@ export async function contentHolders(look: ContentLook, content: Content): Promi
 }
 
 function unknownPlace(path: string, why: string): Unseen {
-  return { text: `${path} ${why}`, hint: `Look at what is there (${commandLine('findmnt', '-T', path)}).` }
+  return { text: `${path} ${why}`, hint: advice`Look at what is there (${commandLine('findmnt', '-T', path)}).` }
 }
 
 /** By mounts, overlays and paths that somebody names. @param stays which mounts are still there then */

@@ -1,8 +1,10 @@
 /** Files that the kernel itself uses, and directories that it exports: loop devices, swap areas, NFS exports, bound unix sockets (S12). */
+
 import { realpathSync } from 'node:fs'
 import { deviceNumberFrom, readLoops, swapAreas } from '../linux/block/device-use.ts'
 import { processName, type Unseen, unseenOf } from '../linux/mount-namespaces.ts'
 import { EXPORTS_BYTES, SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
+import type { Hint } from '../messages/command.ts'
 import { errorMessage, isMissing } from '../messages/findings.ts'
 import { decodeOctal, kernelText, namespaceOf, processIds } from '../trust/kernel.ts'
 import { readPlain } from '../trust/plain-files.ts'
@@ -102,7 +104,7 @@ export function parseExports(text: string) {
   })
 }
 
-function unread(what: string, error: unknown, hint: string): Unseen {
+function unread(what: string, error: unknown, hint: Hint): Unseen {
   return { text: `${what} could not be read: ${errorMessage(error)}`, hint }
 }
 

@@ -1,6 +1,8 @@
 /** An answer on a screen: its parts in their order, each alike, and the next command as the last line. */
 
-import { present, terminalSafe } from '../base/text.ts'
+import { present } from '../base/text.ts'
+import type { Hint } from '../messages/command.ts'
+import { terminalSafe } from '../messages/terminal-safe.ts'
 import type { NextStep } from '../plan/plan.ts'
 import type { Answer, Need, Part, Row } from './answer/answer.ts'
 import { type Screen, screenLines, textWidth, type Width, wrapped } from './screen.ts'
@@ -69,7 +71,7 @@ function needsText(needs: readonly Need[], screen: Screen, detail: AnswerDetail,
     const sign = wrapped(`  ${symbols[level]} `, need.text, width, paint[level])
     const short = `${sign}${needRows({ ...need, blocks: [], remedy: [] }, screen)}`
     if (index >= whole.length) return { need, short, long: short }
-    const isSaidNext = need.remedy[0] === whole[index + 1]?.remedy[0]
+    const isSaidNext = `${need.remedy[0]}` === `${whole[index + 1]?.remedy[0]}`
     return { need, short, long: `${sign}${needRows(isSaidNext ? { ...need, remedy: [] } : need, screen)}` }
   })
   const texts = room === undefined ? forms.map(({ long }) => long) : within(room, forms, width)
@@ -139,7 +141,7 @@ function rowsText(rows: readonly Row[], { width, paint }: Screen): string {
     .join('')
 }
 
-function notesText(notes: readonly string[], screen: Screen, unfolded: boolean): string {
+function notesText(notes: readonly Hint[], screen: Screen, unfolded: boolean): string {
   const shown = unfolded || notes.length <= 3 ? notes : notes.slice(0, 2)
   const more = notes.length - shown.length
   return `${shown.map((each) => wrapped('Note: ', each, screen.width, screen.paint.dim)).join('')}${more > 0 ? `${more} more notes (-v shows all)\n` : ''}`

@@ -1,8 +1,9 @@
 /** What an apply says, line by line. */
 
 import type { PastOperation } from '../apply/journal/read-journal.ts'
-import { byteText, count, formatDuration, present, tally, terminalSafe } from '../base/text.ts'
+import { byteText, count, formatDuration, present, tally } from '../base/text.ts'
 import { causeOf } from '../messages/codes.ts'
+import { terminalSafe } from '../messages/terminal-safe.ts'
 import type { AnyOperation, AnyPlan, ClusterPlan } from '../plan/cluster-plan.ts'
 import { typed } from '../plan/commands.ts'
 import {

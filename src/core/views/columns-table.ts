@@ -3,8 +3,11 @@
  * row. Columns give way where the terminal is too narrow; where even that does not help, what a row is of (a pod, a node) becomes the
  * head of its rows. What has given way may stand in words below its row.
  */
+
 import Table from 'cli-table3'
-import { alike, terminalSafe } from '../base/text.ts'
+import { alike } from '../base/text.ts'
+import type { Hint } from '../messages/command.ts'
+import { terminalSafe } from '../messages/terminal-safe.ts'
 import { asItIs, type Screen, textWidth, wrapped } from './screen.ts'
 
 /** One cell: plain text, or text and the colour it gets once its width is known. */
@@ -26,7 +29,7 @@ export interface TableForm<R> {
   /** What has given way stands in words below its row. */
   readonly inWords: boolean
   /** More lines below a row. */
-  readonly below?: (row: R) => readonly string[]
+  readonly below?: (row: R) => readonly Hint[]
 }
 
 const INDENT = '  '

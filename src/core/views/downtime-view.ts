@@ -1,6 +1,7 @@
 /** What volctl says of a kubelet that is stopped for an apply: before the question, meanwhile, and at the end. */
-import { kubectl } from '../base/command.ts'
+
 import { formatDuration } from '../base/text.ts'
+import { advice, kubectl } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import type { KubeletDowntime } from '../plan/events.ts'
 import { type Palette, type Width, wrapped } from './screen.ts'
@@ -61,6 +62,6 @@ export function downtimeText(downtime: KubeletDowntime, node: string, paint: Pal
       ? ''
       : ready
         ? `; node ${node} is Ready`
-        : `; node ${node} is not Ready yet: ${kubectl('get', 'node', node)}`
+        : advice`; node ${node} is not Ready yet: ${kubectl('get', 'node', node)}`
   return wrapped('', `${startText(downtime)}${isReady}.`, width, runs ? paint.good : paint.bad)
 }

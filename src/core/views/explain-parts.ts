@@ -1,9 +1,10 @@
 /** Volumes as `volctl explain` shows them: one with all that is known of it, several in a table. */
 
-import { alike, present, tally, terminalSafe } from '../base/text.ts'
+import { alike, present, tally } from '../base/text.ts'
 import type { Link, MountView, Place, Verdict, VolumeView } from '../explain/explanation.ts'
 import { LINKS } from '../explain/kinds.ts'
 import { fileSystemText } from '../linux/location.ts'
+import { terminalSafe } from '../messages/terminal-safe.ts'
 import { podTexts } from '../plan/names.ts'
 import { API_CONTENT } from '../volumes/volume-names.ts'
 import { type Palette, type Screen, volumeText, wrapped } from './screen.ts'

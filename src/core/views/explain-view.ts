@@ -3,11 +3,11 @@
  * the thing, and the next step last. `wide` has all that is known.
  */
 
-import { volctl } from '../base/command.ts'
 import { alike, inSeconds, present, take } from '../base/text.ts'
 import type { CodeExplanation } from '../explain/explain-code.ts'
 import type { Explanation, Fact, HoldersView, PodView, ProcessView } from '../explain/explanation.ts'
 import { byWorst } from '../explain/verdict.ts'
+import { advice, type Hint, partsOf, volctl } from '../messages/command.ts'
 import { podTextIn } from '../plan/names.ts'
 import type { Plan } from '../plan/plan.ts'
 import { podAndContainer, podNameAndUid } from '../volumes/pods.ts'
@@ -16,7 +16,7 @@ import { answerOf } from './answer/make-answer.ts'
 import { needRows, renderAnswer } from './answer-view.ts'
 import { chainText, colourOf, placesText, volumeBlock, volumeRows, volumesSummary } from './explain-parts.ts'
 import { operationsTable } from './operations-table.ts'
-import { chunksOf, type Screen, sentence, volumeText, wrapped } from './screen.ts'
+import { type Screen, sentence, volumeText, wrapped } from './screen.ts'
 
 /** @param place the node on which its commands are typed, if that is not here */
 export function renderExplanation(explanation: Explanation, screen: Screen, place?: string): string {
@@ -52,7 +52,7 @@ export function renderExplanation(explanation: Explanation, screen: Screen, plac
           first !== undefined && others.length === 0 && volumeRows(first, screen),
         ]),
     holdersText(holders, screen),
-    code && wrapped('', `Code: ${code} (${volctl('explain', code)})`, width, paint.dim),
+    code && wrapped('', advice`Code: ${code} (${volctl('explain', code)})`, width, paint.dim),
   )
   return renderAnswer(shown, screen, {
     unfolded: wide,
@@ -92,8 +92,10 @@ export function headerText(
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && subject.kind !== 'Driver'
   const passing = summary.causes?.find(({ severity, code }) => severity === 'info' && code === verdict.code)
   const { remedy = (verdict.state === 'waiting' && passing?.remedy) || [], ...said } = saidBy(explanation, answer) ?? {}
-  const typedAt = (way: string): string =>
-    place !== undefined && chunksOf(way).some(({ isCommand }) => isCommand) ? `on node ${place}: ${way}` : way
+  const typedAt = (way: Hint): Hint =>
+    place !== undefined && partsOf(way).some((part) => typeof part !== 'string')
+      ? advice`on node ${place}: ${way}`
+      : way
   return [
     wrapped('', headline, width, colourOf(verdict, paint)),
     isOfOne ? wrapped('  ', `Volume ${volumeText(first.volume)}:`, width) : '',

@@ -1,7 +1,8 @@
 /** Past applies on a screen: a line for each, and one for each of its operations. */
 
 import type { PastApplies, PastApply, PastOperation } from '../apply/journal/read-journal.ts'
-import { byteText, count, formatDuration, inSeconds, tally, terminalSafe } from '../base/text.ts'
+import { byteText, count, formatDuration, inSeconds, tally } from '../base/text.ts'
+import { terminalSafe } from '../messages/terminal-safe.ts'
 import { stateText, subject, whyText } from './apply-lines.ts'
 import type { Palette } from './screen.ts'
 

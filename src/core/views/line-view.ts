@@ -4,11 +4,11 @@
  * all, and the whole explanation of that thing.
  */
 
-import { volctl } from '../base/command.ts'
 import { inSeconds, present } from '../base/text.ts'
 import type { LineExplanation, NameView } from '../explain/log-lines/explain-line.ts'
 import type { SentenceView } from '../explain/log-lines/sentences.ts'
 import type { NameKind } from '../explain/log-lines/take-names.ts'
+import { type Hint, volctl } from '../messages/command.ts'
 import { nextText } from './answer-view.ts'
 import { verdictCell } from './explain-parts.ts'
 import { headerText, holdersText, renderExplanation } from './explain-view.ts'
@@ -38,7 +38,7 @@ const INDENT = 'What to do: '.length
 
 function sentenceText(said: SentenceView, { paint, width }: Screen): string {
   const { by, means, cause, answered, next, harmless } = said
-  const labelled = (label: string, text: string | undefined): string =>
+  const labelled = (label: string, text: Hint | undefined): string =>
     text === undefined ? '' : wrapped(`${label}:`.padEnd(INDENT), text, width)
   return [
     wrapped(

@@ -1,6 +1,7 @@
 /** Every operation, wait and problem of a plan of either scope with its number, path, reason and rule: -v, -o wide. */
 
 import { present, take } from '../base/text.ts'
+import { advice, type Hint } from '../messages/command.ts'
 import type { AnyOperation, AnyPlan, AnyWaiting } from '../plan/cluster-plan.ts'
 import { type PodText, shownVolume } from '../plan/names.ts'
 import type { Problem } from '../plan/plan.ts'
@@ -54,12 +55,12 @@ function operationsText(plan: AnyPlan, screen: Screen): string {
     { head: 'RULE', cell: ({ rule }) => rule, stays: 2 },
     { head: 'ID', cell: ({ id }) => (wide ? id : ''), stays: 1 },
   ]
-  const below = (operation: AnyOperation): readonly string[] => {
+  const below = (operation: AnyOperation): readonly Hint[] => {
     const { id, blocked, steps } = operation
-    return present(
+    return present<Hint>(
       ...aboutOf(operation, operations[(numbers.get(id) ?? 0) - 2], plan),
       blocked && `blocked: ${blocked.code}: ${blocked.message}`,
-      blocked?.hint && `${symbols.arrow} ${blocked.hint}`,
+      blocked?.hint && advice`${symbols.arrow} ${blocked.hint}`,
       ...(wide
         ? steps.map((step) => `${step.op} ${step.target}${'detail' in step && step.detail ? ` (${step.detail})` : ''}`)
         : []),

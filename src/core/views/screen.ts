@@ -2,10 +2,11 @@
 
 import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
-import { terminalSafe } from '../base/text.ts'
 import type { Subject } from '../explain/explanation.ts'
 import type { LineExplanation } from '../explain/log-lines/explain-line.ts'
 import type { StatusRow } from '../explain/status/status.ts'
+import { type Hint, partsOf, shellLine } from '../messages/command.ts'
+import { terminalSafe } from '../messages/terminal-safe.ts'
 import type { AnyOperation } from '../plan/cluster-plan.ts'
 import { shownVolume } from '../plan/names.ts'
 import type { Operation, VolumeRef } from '../plan/plan.ts'
@@ -19,7 +20,7 @@ export function volumeText(volume: VolumeRef): string {
 
 /** With a capital and a full stop. */
 export function sentence(text: string): string {
-  return `${text.replace(/^./, (first) => first.toUpperCase())}.`
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
 }
 
 /** The row of each operation by its id, from 1. */
@@ -51,19 +52,19 @@ const LEAST = 20
  * @param first what stands before the text in its first line, as it is; the other lines are indented by its width
  * @param paint colours the text, line by line
  */
-export function wrapped(first: string, text: string, width: Width, paint: (line: string) => string = asItIs): string {
-  const safe = terminalSafe(text)
-  if (width === undefined) return `${`${first}${paint(safe)}`.trimEnd()}\n`
+export function wrapped(first: string, text: Hint, width: Width, paint: (line: string) => string = asItIs): string {
+  if (width === undefined) return `${`${first}${paint(terminalSafe(`${text}`))}`.trimEnd()}\n`
   const indent = ' '.repeat(textWidth(first))
-  return linesOf(safe, Math.max(width - textWidth(first), LEAST))
+  return linesOf(text, Math.max(width - textWidth(first), LEAST))
     .map((line, index) => `${`${index === 0 ? first : indent}${paint(line)}`.trimEnd()}\n`)
     .join('')
 }
 
 export const asItIs = (text: string): string => text
 
-function linesOf(text: string, width: number): string[] {
-  if (textWidth(text) <= width) return [text]
+function linesOf(text: Hint, width: number): string[] {
+  const whole = terminalSafe(`${text}`)
+  if (textWidth(whole) <= width) return [whole]
   const lines: string[] = []
   let line = ''
   const end = (): void => {
@@ -74,45 +75,24 @@ function linesOf(text: string, width: number): string[] {
     if (line !== '' && textWidth(line) + 1 + textWidth(words) > width) end()
     if (isCommand && textWidth(words) > width) {
       // The mark behind it would be copied too; a semicolon does no harm.
-      lines.push(words.replace(/[.,:]$/, ''))
+      lines.push('.,:'.includes(words.at(-1) ?? '') ? words.slice(0, -1) : words)
     } else line = line === '' ? words : `${line} ${words}`
   }
   end()
   return lines
 }
 
-// Command lines inside prose, which are not to be broken on a screen: what stands on two lines cannot be copied. A command begins with a
-// program that volctl advises people to use, and ends before the sentence goes on.
-
-/** Each program with what may follow: behind other words it is a noun ("volctl leaves", "mount points"). */
-const BEGINS = [
-  'volctl (?:apply|check|completion|doctor|explain|journal|plan|snapshot|status|wait)\\b',
-  'kubectl (?:annotate|auth|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon|volctl)(?: |$)',
-  'systemctl (?:cat|list-dependencies|restart|start|status|stop)(?: |$)',
-  '(?:crictl|dmsetup) [a-z]+(?: |$)',
-  "(?:findmnt|fsck|lsblk|umount) (?:[-/]|\\$?')",
-  '(?:iscsiadm|journalctl|losetup|ls|mount|multipath|ps) -',
-  'kill \\d',
-].join('|')
-
-/** Words of the sentence around it. */
-const PROSE =
-  'a again all and are as before by carries detaches does first for has here if in instead is lists may needs of on once or plans prints reads says shows tells that the then there to until what when which with works'
-
-/** One in quotes may have blanks (base/command.ts). */
-const WORD = String.raw`(?:\$'[^']*'|'[^']*'(?:\\''[^']*')*)?\S*`
-
-/** A word; a command to a mark of the sentence, a word of it, or a parenthesis. */
-const CHUNK = new RegExp(
-  String.raw`(?<=^| )(?:(?<command>(?=\(?(?:${BEGINS}))\S+(?:(?<![).,;:]) (?!\(|(?:${PROSE.replaceAll(' ', '|')})(?: |$))${WORD})+)|[^ ]*)`,
-  'g',
-)
-
-/** The words of a text; a command is one. Joined by blanks they are the text again. */
-export function chunksOf(text: string) {
-  return Array.from(text.matchAll(CHUNK), ({ 0: words, groups }) => {
-    return { text: words, isCommand: groups?.command !== undefined }
-  })
+/** The words of a text; a command is one, with the marks that stand at it. Joined by blanks they are the text again. */
+function chunksOf(text: Hint): { text: string; isCommand: boolean }[] {
+  const chunks: { text: string; isCommand: boolean }[] = []
+  for (const part of partsOf(text)) {
+    const isCommand = typeof part !== 'string'
+    const [first = '', ...words] = isCommand ? [shellLine(part.argv)] : part.split(' ')
+    const last = chunks.pop()
+    chunks.push({ text: `${last?.text ?? ''}${first}`, isCommand: isCommand || last?.isCommand === true })
+    chunks.push(...words.map((word) => ({ text: word, isCommand: false })))
+  }
+  return chunks.map((each) => ({ ...each, text: terminalSafe(each.text) }))
 }
 
 /**

@@ -1,6 +1,6 @@
 /** A value as JSON or YAML: the stable forms. js-yaml is loaded only when it is needed. */
 import type { ScalarLayout } from 'js-yaml'
-import { isTerminalSafe, terminalSafeJson, terminalSafeYaml } from '../base/text.ts'
+import { isTerminalSafe, terminalSafeJson, terminalSafeYaml } from '../messages/terminal-safe.ts'
 
 const PIECE = 1 << 20
 /** A document, a list in it, one of that, its list, one of that: an apply's operation in a journal. */

@@ -1,8 +1,8 @@
 /** How a CSI volume is set up: staged, published, mapped (C49, C53, C71-C74, C133, C134). */
 
 import { ownValue } from '../base/collections.ts'
-import { giveHandle } from '../base/command.ts'
 import type { CsiDriver } from '../kube/api/objects.ts'
+import { giveHandle } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import { apiLookup, foundOf, type Lookup } from './api-lookup.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'

@@ -1,8 +1,9 @@
 /** The text that a downward API item writes (P50). */
 
 import { ownValue } from '../base/collections.ts'
-import { compareText, hex } from '../base/text.ts'
+import { compareText } from '../base/text.ts'
 import type { DownwardApiItem, Node, Pod } from '../kube/api/objects.ts'
+import { hex } from '../messages/terminal-safe.ts'
 import { noContent } from './payload-entries.ts'
 import { onDiskUid, podNamespace } from './pods.ts'
 import { divideUp, parseMilliQuantity, parseQuantity } from './quantity.ts'

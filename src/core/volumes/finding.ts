@@ -1,13 +1,15 @@
 /** What findings are made of: a code with what is said, whose it is, what it follows from, and what a person can do. */
-import { volctl } from '../base/command.ts'
+
 import type { Place } from '../messages/code-entry.ts'
 import { type Code, type CodesIn, codesIn } from '../messages/codes.ts'
+import { advice, volctl } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import {
   count as anyCount,
   path as anyPath,
   code,
+  hint,
   keptRecord,
   list,
   object,
@@ -38,7 +40,7 @@ export const args = optional(
 
 /** What is said with a code: of whatever is blocked, refused, waits or is a problem. */
 export function finding<Where extends Place>(where: Where) {
-  return { code: codeOf<CodesIn<Where>>(codesIn(where)), message: text, args, hint: optional(text) }
+  return { code: codeOf<CodesIn<Where>>(codesIn(where)), message: text, args, hint: optional(hint) }
 }
 
 const podFields = object({ namespace: optional(text), name: optional(text), uid: text })
@@ -88,10 +90,6 @@ export interface Because {
   readonly whose?: Subject
   /** It only follows: another finding has the words. */
   readonly follows?: true
-  /** The hint in its parts: a sentence, which is the same for all such findings, and the command of this one. */
-  readonly remedy?: readonly string[]
-  /** The command of the remedy as data; `first`: it is the next step, once a person has done this. */
-  readonly command?: { readonly argv: readonly string[]; readonly first?: string }
   /** A kubelet that starts ends it. */
   readonly byStart?: true
   /** It has the cause of what is said of this volume on this node, where that needs a person. */
@@ -104,7 +102,7 @@ export type Obstacle = Blocked & { readonly because?: Because }
 export function notAsked(flag: string): Obstacle {
   return {
     ...said('NotAsked'),
-    hint: `To ask for it: ${volctl('apply', flag)}`,
+    hint: advice`To ask for it: ${volctl('apply', flag)}`,
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { ownValue } from '../base/collections.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
+import type { Hint } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
@@ -44,7 +45,7 @@ function judged(inputs: ActualInputs, volume: VolumeToMount) {
 
 interface HostPathFault {
   readonly why: string
-  readonly hint?: string
+  readonly hint?: Hint
   /** Nothing is at the path, and the type asks to create it. */
   readonly makes?: 'dir' | 'file'
 }

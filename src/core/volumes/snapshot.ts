@@ -32,6 +32,7 @@ import {
   count,
   fail,
   flag,
+  hint,
   kept,
   keptList,
   keptObjects,
@@ -282,7 +283,7 @@ const notBelieved = kept({
   /** `process 812 (kubelet)`, or a path. */
   what: needed(text),
   why: needed(text),
-  hint: needed(text),
+  hint: needed(hint),
   /** The kubelet would use this file: what it says, and what it protects, is unknown (S8, S10). */
   unknown: oneOf(true),
 })
@@ -295,7 +296,7 @@ const inUse = kept({
   /** `HeldBy`; `UsersUnknown`, `DeviceUnknown`: what cannot be known counts as in use (S3). */
   code: needed(word<'HeldBy' | 'UsersUnknown' | 'DeviceUnknown'>()),
   message: needed(text),
-  hint: text,
+  hint,
   /** Processes that the message names or counts. Absent: none, or by an earlier volctl. */
   users: keptList<UsingProcess>(kept({ pid: needed(count), process: needed(text) })),
 })

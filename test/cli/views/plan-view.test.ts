@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
+import { advice, volctl } from '../../../src/core/messages/command.ts'
 import { withAdvice } from '../../../src/core/plan/next-steps.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
@@ -85,7 +86,7 @@ it('problems that differ only in their volume are one; -v and -o wide list each'
     severity: 'error' as const,
     code: 'MountedButNotAttached' as const,
     message: `${volume} is staged but not attached`,
-    because: { remedy: ['To see how to unstage it:', `volctl plan --volume ${volume}`] },
+    hint: advice`To see how to unstage it: ${volctl('plan', '--volume', volume)}`.alike(),
     about: { volume },
   }))
   const plan = aPlan({ problems })

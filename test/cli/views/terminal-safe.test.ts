@@ -1,6 +1,6 @@
 import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
-import { terminalSafe, terminalSafeJson } from '../../../src/core/base/text.ts'
+import { terminalSafe, terminalSafeJson } from '../../../src/core/messages/terminal-safe.ts'
 import { jsonPieces, toYaml } from '../../../src/core/views/structured.ts'
 
 it.each([

@@ -1,66 +1,44 @@
 import { describe, expect, it } from 'vitest'
-import { chunksOf, screenLines, wrapped } from '../../../src/core/views/screen.ts'
+import { advice, commandLine, type Hint, kubectl, PIPE, volctl } from '../../../src/core/messages/command.ts'
+import { screenLines, wrapped } from '../../../src/core/views/screen.ts'
 
-const commandsIn = (text: string): string[] => chunksOf(text).flatMap((each) => (each.isCommand ? each.text : []))
-
-describe('command lines in prose', () => {
-  it.each<[string, readonly string[]]>([
-    [
-      'Stop the pod: crictl pods --label a=b -q | xargs -r crictl stopp',
-      ['crictl pods --label a=b -q | xargs -r crictl stopp'],
-    ],
-    [
-      'or volctl apply --volume pv-y3 once the kubelet is stopped (systemctl stop k3s.service).',
-      ['volctl apply --volume pv-y3', '(systemctl stop k3s.service).'],
-    ],
-    [
-      'volctl plan --orphans shows it, volctl apply --orphans carries it out.',
-      ['volctl plan --orphans', 'volctl apply --orphans'],
-    ],
-    ['See kubectl describe pvc data -n shop. Only this pod waits.', ['kubectl describe pvc data -n shop.']],
-    ['Of volctl plan --pod a: names follow', ['volctl plan --pod a:']],
-    [
-      '(kubectl get pods -A --field-selector spec.nodeName=a), or wait',
-      ['(kubectl get pods -A --field-selector spec.nodeName=a),'],
-    ],
-    ['volctl leaves the volume alone; findmnt shows mount points; kubectl and volctl know it', []],
-    ["Then: volctl plan --lazy '/a. b/it'\\''s' --orphans", ["volctl plan --lazy '/a. b/it'\\''s' --orphans"]],
-    ["Look (findmnt $'/a b\\x0a, c'), and wait", ["(findmnt $'/a b\\x0a, c'),"]],
-    ['staged mount /var/lib/kubelet/a of the pod', []],
-    ['the constructor toString of it', []],
-    ['', []],
-  ])('%s', (text, commands) => {
-    expect(commandsIn(text)).toEqual(commands)
-    expect(
-      chunksOf(text)
-        .map((each) => each.text)
-        .join(' '),
-    ).toBe(text)
-  })
-})
+const STOP = commandLine('systemctl', 'stop', 'k3s.service')
+const SANDBOX = commandLine('crictl', 'pods', '--label', 'uid=1234', '-q', PIPE, 'xargs', '-r', 'crictl', 'stopp')
 
 describe('on a terminal', () => {
-  it('a command that is longer than a line has one of its own, whole', () =>
-    expect(
-      wrapped(
-        '  -> ',
-        'Stop the pod first: crictl pods --label uid=1234 -q | xargs -r crictl stopp; then plan again.',
-        40,
-      ),
-    ).toBe(`  -> Stop the pod first:
-     crictl pods --label uid=1234 -q | xargs -r crictl stopp;
-     then plan again.
-`))
-
-  it('a short one is not broken', () =>
-    expect(wrapped('', 'Wait until the kubelet is stopped (systemctl stop k3s.service).', 40)).toBe(
-      'Wait until the kubelet is stopped\n(systemctl stop k3s.service).\n',
-    ))
-
-  it('without the mark behind it, which would be copied too', () =>
-    expect(wrapped('', 'See why: kubectl describe pvc data-database-0 -n shop. Wait.', 30)).toBe(
-      'See why:\nkubectl describe pvc data-database-0 -n shop\nWait.\n',
-    ))
+  it.each<{ of: string; text: Hint; lines: readonly string[] }>([
+    {
+      of: 'a command that is longer than a line has one of its own, whole',
+      text: advice`Stop the pod first: ${SANDBOX}; then plan again.`,
+      lines: ['Stop the pod first:', 'crictl pods --label uid=1234 -q | xargs -r crictl stopp;', 'then plan again.'],
+    },
+    {
+      of: 'a short one is not broken, with what stands at it',
+      text: advice`Wait until the kubelet is stopped (${STOP}), then plan.`,
+      lines: ['Wait until the kubelet is stopped', '(systemctl stop k3s.service), then plan.'],
+    },
+    {
+      of: 'without the mark behind it, which would be copied too',
+      text: advice`See why: ${kubectl('describe', 'pvc', '-n', 'shop', 'data-database-0')}. Wait.`,
+      lines: ['See why:', 'kubectl describe pvc -n shop data-database-0', 'Wait.'],
+    },
+    {
+      of: 'with blanks in its names',
+      text: advice`Then: ${volctl('plan', '--lazy', "/a. b/it's")}${advice` or ${volctl('plan', 'a\nb, c')}`}`,
+      lines: ["Then: volctl plan --lazy '/a. b/it'\\''s'", "or volctl plan $'a\\x0ab, c'"],
+    },
+    {
+      of: 'prose that names programs has no command',
+      text: 'volctl leaves the volume alone; volctl plan shows mount points',
+      lines: ['volctl leaves the volume alone; volctl', 'plan shows mount points'],
+    },
+  ])('$of', ({ text, lines }) => {
+    expect(wrapped('', text, 41)).toBe(lines.map((line) => `${line}\n`).join(''))
+    expect(wrapped('', text, undefined)).toBe(`${text}\n`)
+    expect(wrapped('  -> ', text, 46)).toBe(
+      lines.map((line, index) => `${index === 0 ? '  -> ' : '     '}${line}\n`).join(''),
+    )
+  })
 
   it.each([
     { text: `crictl pods ${'--label uid=1234 '.repeat(20)}-q.`, width: undefined },

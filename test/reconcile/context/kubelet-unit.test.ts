@@ -26,5 +26,5 @@ it.each<[name: string, kubelet: KubeletSnapshot | undefined, want: string]>([
     'Stop the kubelet (no unit of it is known: stop what runs it, so that it stays down) and plan again.',
   ],
 ])('a hint on the kubelet names the unit that runs it here: to stop: %s', (_, kubelet, want) =>
-  expect(howToStop(kubelet)).toBe(want),
+  expect(`${howToStop(kubelet)}`).toBe(want),
 )

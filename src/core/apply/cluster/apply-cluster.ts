@@ -11,6 +11,7 @@ import { type Looked as Before, changesBetween } from '../../cluster/model/contr
 import { planCluster } from '../../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../../cluster/read/read-cluster.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
+import { marked } from '../../messages/command.ts'
 import { SafetyRefusal, said, VolctlError } from '../../messages/findings.ts'
 import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { type ApplyEvent, type ClusterApplyResult, isFulfilled, note } from '../../plan/events.ts'
@@ -53,7 +54,7 @@ export async function applyCluster(
     onEvent(
       note(`took over the lease of an apply that died: ${lock.takenOverFrom}`, {
         code: 'Locked',
-        hint: 'volctl journal on that machine lists the operations that it began and did not finish.',
+        hint: marked('`volctl journal` on that machine lists the operations that it began and did not finish.'),
       }),
     )
   const begun = await begin(id, client, plan, settings, lock, onEvent)

@@ -1,6 +1,5 @@
 /** The state of one apply of a cluster; and one operation: look, delete or create, look once more, wait for the external attacher. */
 
-import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
 import { formatDuration } from '../../base/text.ts'
 import { clusterFacts } from '../../cluster/model/cluster-context.ts'
 import { type ClusterState, clusterObjects } from '../../cluster/model/cluster-state.ts'
@@ -13,6 +12,7 @@ import { orInstead } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { createVolumeAttachment, deleteVolumeAttachment } from '../../kube/writes.ts'
 import { pause } from '../../linux/deadline.ts'
+import { advice, describeAttachment, lookAtAttacher, marked } from '../../messages/command.ts'
 import { CameBack, OperationRefused, StepFailed, StepInterrupted, said, VolctlError } from '../../messages/findings.ts'
 import type { ClusterOperation, ClusterOptions, NewAttachment } from '../../plan/cluster-plan.ts'
 import type { ApplyEvent } from '../../plan/events.ts'
@@ -148,8 +148,9 @@ export class ClusterRun extends Run<ClusterOperation> {
     const rows = new Rows(partOf(look.state, operation)).ofVolume.of(volume.uniqueName)
     for (const pod of rows.flatMap(({ pods }) => pods)) {
       const message = `pod ${namespacedName(pod)} wants the volume on node ${node}, and appeared while the volume was being detached`
-      const hint =
-        'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: volctl plan --cluster'
+      const hint = marked(
+        'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: `volctl plan --cluster`',
+      )
       this.say(operation, message, { code: 'AttachmentDeleting', hint })
     }
   }
@@ -198,7 +199,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     if (creates === undefined) return found?.metadata.uid === uid ? waitsToDetach(found) : undefined
     if (found === undefined) {
       throw new StepFailed(said('TimedOut.deleted', { name }), {
-        hint: 'Run volctl plan --cluster to see what is left to do.',
+        hint: marked('Run `volctl plan --cluster` to see what is left to do.'),
       })
     }
     requireSameSpec(found, creates)
@@ -210,7 +211,7 @@ function requireSameSpec({ spec }: VolumeAttachment, { name, ...wanted }: NewAtt
   const { attacher, nodeName, source } = spec
   if (canonicalJson({ attacher, nodeName, source }) === canonicalJson(wanted)) return
   throw new OperationRefused(said('Changed.createdByOther', { name }), {
-    hint: `Look at the attachment: ${describeAttachment(name)}`,
+    hint: advice`Look at the attachment: ${describeAttachment(name)}`,
   })
 }
 

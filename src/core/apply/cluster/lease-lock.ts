@@ -11,6 +11,7 @@ import { LEASES, type Lease } from '../../kube/api/objects.ts'
 import { ApiError, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { microTime, writeLease } from '../../kube/writes.ts'
+import { marked } from '../../messages/command.ts'
 import { OperationRefused, said, VolctlError } from '../../messages/findings.ts'
 import { invoker } from '../../trust/invoker.ts'
 
@@ -103,7 +104,7 @@ function leaseLock(client: KubeClient, own: string, takenOverFrom: string | unde
     await orInstead(write(own), (error) => {
       // The server may be back in time.
       if (error.status === 0 && performance.now() - renewed < durationMs / 2) return
-      const hint = 'Run volctl plan --cluster to see what is left to do.'
+      const hint = marked('Run `volctl plan --cluster` to see what is left to do.')
       throw new OperationRefused(said('Locked.notRenewed', { lease: LEASE_NAME, message: error.message }), {
         cause: error,
         hint,

@@ -8,6 +8,7 @@ import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/location.ts'
 import { ownPathOf, placeOf } from '../../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../../linux/paths.ts'
+import { marked } from '../../messages/command.ts'
 import { StepFailed, said } from '../../messages/findings.ts'
 import type { FoundDevice } from '../../rules/machine-facts.ts'
 import type { CommandResult } from '../../trust/programs.ts'
@@ -49,7 +50,7 @@ export async function holdOpen({ target }: Step, run: StepContext): Promise<void
   const made = loopOn(target, run)
   if (made === undefined) {
     throw new StepFailed(said('CommandFailed.losetup', { target, output: firstLineOf(result) }), {
-      hint: 'Check that the node has a free loop device (losetup -f), then plan again.',
+      hint: marked('Check that the node has a free loop device (`losetup -f`), then plan again.'),
     })
   }
   const back = (): Promise<void> | undefined =>

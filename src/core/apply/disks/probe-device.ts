@@ -1,6 +1,6 @@
 /** Identifies and checks the file system on a device: blkid(8) and fsck(8), never mkfs (P128, S15). */
 
-import { commandLine } from '../../base/command.ts'
+import { advice, commandLine } from '../../messages/command.ts'
 import { StepFailed, said, saidOfAny } from '../../messages/findings.ts'
 import { CommandMissing } from '../../trust/programs.ts'
 import { command, firstLineOf, type StepContext } from '../operation/step.ts'
@@ -29,7 +29,7 @@ export async function fileSystemOn(device: string, wanted: string, run: StepCont
   if (type !== undefined && (partitionTable === undefined || type === wanted)) return type
   if (partitionTable === undefined) throw await nothingOn(device, wanted, run)
   throw new StepFailed(said('FilesystemUnfit.partitions', { device, partitionTable, wanted }), {
-    hint: `See ${commandLine('lsblk', device)}; correct the PersistentVolume so that it names the partition, then plan again.`,
+    hint: advice`See ${commandLine('lsblk', device)}; correct the PersistentVolume so that it names the partition, then plan again.`,
   })
 }
 
@@ -49,7 +49,7 @@ function parseExport(text: string): { type?: string; partitionTable?: string } |
 async function nothingOn(device: string, wanted: string, run: StepContext): Promise<StepFailed> {
   const read = await command(run, 'dd', [`if=${device}`, 'of=/dev/null', 'bs=65536', 'count=1'])
   if (read.status !== 0) throw unreadable(device, firstLineOf(read))
-  const hint = `Make sure that it is the right device and that nothing on it is needed; then run: ${commandLine(`mkfs.${wanted}`, device)}`
+  const hint = advice`Make sure that it is the right device and that nothing on it is needed; then run: ${commandLine(`mkfs.${wanted}`, device)}`
   return new StepFailed(said('FilesystemUnfit.none', { device, wanted }), { hint })
 }
 
@@ -75,6 +75,6 @@ export async function checkFileSystem(device: string, run: StepContext): Promise
   if (result.status === 0) return undefined
   if (result.status !== UNCORRECTED) return `fsck of ${device}: ${firstLineOf(result)}`
   throw new StepFailed(said('FilesystemUnfit.errors', { device, output: firstLineOf(result) }), {
-    hint: `Make a copy, then repair it yourself: ${commandLine('fsck', device)}`,
+    hint: advice`Make a copy, then repair it yourself: ${commandLine('fsck', device)}`,
   })
 }

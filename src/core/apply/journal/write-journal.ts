@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, lstatSync, readSync, renameSync } from 'node:fs'
 import type { Insecure } from '../../kube/api/resources.ts'
 import { syncDirectory } from '../../linux/descriptors.ts'
+import type { Hint } from '../../messages/command.ts'
 import { troubleText } from '../../messages/disk-trouble.ts'
 import { allowing, closing, closingOnError, said, VolctlError } from '../../messages/findings.ts'
 import { LAZY_FILE, type LazyRecord } from '../../node/read-lazily-detached.ts'
@@ -101,7 +102,7 @@ export function openJournal(directory: string, options: JournalOptions = {}): Jo
   }
 }
 
-function guarded<T>(path: string, work: () => T, hint?: string): T {
+function guarded<T>(path: string, work: () => T, hint?: Hint): T {
   try {
     return work()
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Stops and starts the unit that runs the kubelet, and sets the timer of systemd that starts it whatever becomes of volctl (S35). */
 
-import { commandLine } from '../../base/command.ts'
 import { pause } from '../../linux/deadline.ts'
+import { advice, commandLine } from '../../messages/command.ts'
 import { errorMessage, type SafetyRefusal, said, VolctlError } from '../../messages/findings.ts'
 import { notStopped } from '../../node/kubelet/stoppable.ts'
 import { hasSystemd, startingService, timerOf, unitProperties } from '../../node/kubelet/systemctl.ts'
@@ -28,7 +28,7 @@ export async function stopUnit(unit: string): Promise<void> {
   const failure = await asked('stop', unit, STOP_DEADLINE_MS)
   if (failure === undefined) return
   throw new VolctlError(said('CommandFailed.notStopped', { unit, failure }), {
-    hint: `See what it does: ${commandLine('systemctl', 'status', unit)}`,
+    hint: advice`See what it does: ${commandLine('systemctl', 'status', unit)}`,
   })
 }
 

@@ -9,6 +9,7 @@ import { pause } from '../../linux/deadline.ts'
 import { cannotHang } from '../../linux/location.ts'
 import { bringBack, isOnDisk, type MountInfo, placeOf, whoMounted } from '../../linux/mount-table.ts'
 import { copiesOf } from '../../linux/propagation.ts'
+import { type Hint, marked } from '../../messages/command.ts'
 import { diskFailure } from '../../messages/disk-trouble.ts'
 import { errnoOf, StepDetached, StepFailed, StepTimedOut, said } from '../../messages/findings.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
@@ -116,14 +117,16 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
 }
 
 /** The hint if no holder was found: a call that waits for a dead server keeps the mount busy, though no process shows it. */
-function hintOfNobody(layer: MountInfo, { operation }: StepContext): string {
+function hintOfNobody(layer: MountInfo, { operation }: StepContext): Hint {
   const { mountPoint } = layer
   const isDead = operation.steps.some(
     ({ op, target, detail }) => op === 'umount' && target === mountPoint && detail === 'dead',
   )
   return isDead
     ? hintOfDead(layer)
-    : 'The kernel itself uses it: look for a loop device, an NFS export, an overlay or a bound socket (losetup, exportfs, findmnt -t overlay, ss -xlp).'
+    : marked(
+        'The kernel itself uses it: look for a loop device, an NFS export, an overlay or a bound socket (losetup, exportfs, `findmnt -t overlay`, ss -xlp).',
+      )
 }
 
 /** Only a connection to a server can be broken by force. */

@@ -2,7 +2,7 @@
 
 import { firstCharacters } from '../../base/text.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
-import { CODES } from '../../messages/codes.ts'
+import { remedyOf } from '../../messages/codes.ts'
 import { errorMessage, StepFailed, said, saidOfAny, VolctlError } from '../../messages/findings.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount, isExpected } from '../../rules/expected-mounts.ts'
@@ -84,7 +84,7 @@ async function driverFailure(step: Step, run: StepContext, error: unknown): Prom
   const code = outcomeCodeOf(status)
   return new StepFailed(who === '' ? saidOfAny(code, 'call', about) : saidOfAny(code, 'heldCall', { ...about, who }), {
     cause: error,
-    hint: who === '' ? hintOf(status, 'takingDown') : CODES.HeldBy.remedy,
+    hint: who === '' ? hintOf(status, 'takingDown') : remedyOf('HeldBy'),
     stuck,
   })
 }

@@ -1,6 +1,6 @@
 /** Releases an iSCSI LUN: its SCSI devices, then its sessions, unless somebody else needs them (P76, P78, P84, P160, S25). */
 
-import { commandLine } from '../../base/command.ts'
+import { advice, commandLine } from '../../messages/command.ts'
 import { errorMessage, StepFailed, said } from '../../messages/findings.ts'
 import { unfinished } from '../../rules/api-now.ts'
 import { iscsiVolume, keptText, recordedVolume } from '../../rules/luns.ts'
@@ -109,7 +109,7 @@ function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext
   const left = sessions.find((session) => now.has(session.name))
   if (left === undefined) return
   throw new StepFailed(said('IscsiFailed.loggedIn', { name: left.name, iqn: disk.iqn }), {
-    hint: `End it by hand (${commandLine('iscsiadm', '-m', 'session', '-r', left.name.slice('session'.length), '-u')}); then plan again.`,
+    hint: advice`End it by hand (${commandLine('iscsiadm', '-m', 'session', '-r', left.name.slice('session'.length), '-u')}); then plan again.`,
   })
 }
 

@@ -1,6 +1,6 @@
 /** What every part of the pass reads and asks, which nothing changes; and what the pass finds. */
 
-import { describeAttachment, lookAtAttacher } from '../../base/command.ts'
+import { type Advice, advice, describeAttachment, lookAtAttacher } from '../../messages/command.ts'
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'
@@ -159,9 +159,9 @@ export class ClusterContext {
   }
 
   /** A driver that needs no attachment has no external attacher as a rule. */
-  lookAtWhoDetaches(attachment: string, driver: string): string {
+  lookAtWhoDetaches(attachment: string, driver: string): Advice {
     return attachabilityOf(driver, this.objects) === 'notAttachable'
-      ? `Driver ${driver} needs no attachment. Look at the attachment: ${describeAttachment(attachment)}`
+      ? advice`Driver ${driver} needs no attachment. Look at the attachment: ${describeAttachment(attachment)}`
       : lookAtAttacher(attachment, driver)
   }
 

@@ -1,9 +1,9 @@
 /** Operations of a cluster's plan in the making: drafts are linked by reference, and ids come last. */
 
 import { Grouped } from '../../base/collections.ts'
-import { credentialFor } from '../../base/command.ts'
 import { take, unlessEmpty } from '../../base/text.ts'
 import type { BlockCode, Code, ProblemCode, Reason } from '../../messages/codes.ts'
+import { credentialFor, type Hint } from '../../messages/command.ts'
 import { type Finding, said } from '../../messages/findings.ts'
 import type {
   ClusterAbout,
@@ -12,7 +12,7 @@ import type {
   ClusterVolumeRef,
   ClusterWaiting,
 } from '../../plan/cluster-plan.ts'
-import { AnyFindings, advised, type Hint, type Wait } from '../../plan/draft.ts'
+import { AnyFindings, type Wait } from '../../plan/draft.ts'
 import type { OperationKind, Refusal, Severity } from '../../plan/plan.ts'
 import {
   type Because,
@@ -92,14 +92,14 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
   }
 
   /** Something that may matter is not known. */
-  incomplete(finding: Finding<ProblemCode>, about: About, hint?: string): void {
+  incomplete(finding: Finding<ProblemCode>, about: About, hint?: Hint): void {
     this.complete = false
     this.problem('warning', finding, about, hint)
   }
 }
 
 export function blockedBy(finding: Finding<BlockCode>, hint?: Hint): Obstacle {
-  return { ...finding, ...advised(hint) }
+  return { ...finding, hint }
 }
 
 /** A right that its step needs. */
@@ -118,7 +118,7 @@ export interface Said {
   readonly is: 'wrong' | 'waiting' | 'blocked' | 'ready'
   readonly code: Code
   readonly message: string
-  readonly hint?: string
+  readonly hint?: Hint
   /** Of what is to be done. */
   readonly kind?: OperationKind
 }

@@ -1,17 +1,18 @@
 /** Attach, after every detach: each volume that a pod of a node wants, and that no VolumeAttachment asks for (R742, R745). */
 
+import { compareText, count } from '../../base/text.ts'
+import { namespacedName } from '../../kube/api/names.ts'
 import {
+  advice,
   describePod,
   lookAtAttacher,
   lookAtNode,
   lookAtNodePod,
   planCluster,
   untaintOutOfService,
-} from '../../base/command.ts'
-import { compareText, count } from '../../base/text.ts'
-import { namespacedName } from '../../kube/api/names.ts'
+} from '../../messages/command.ts'
 import { type Finding, said } from '../../messages/findings.ts'
-import { advised, type Wait } from '../../plan/draft.ts'
+import type { Wait } from '../../plan/draft.ts'
 import { foundOf } from '../../volumes/api-lookup.ts'
 import type { Blocked } from '../../volumes/finding.ts'
 import { attachmentName } from '../../volumes/volume-names.ts'
@@ -96,8 +97,8 @@ function mayAttach(context: ClusterContext, want: Row, node: ClusterNode, name: 
 }
 
 function leftToController(context: ClusterContext, { pods: [pod] }: Row, finding: Finding<'ControllerActs'>): Wait {
-  const events = pod === undefined ? '.' : `, and at the pod's events: ${describePod(pod)}`
-  return { ...finding, hint: `If nothing happens, ${context.lookAtController}${events}` }
+  const events = pod === undefined ? '.' : advice`, and at the pod's events: ${describePod(pod)}`
+  return { ...finding, hint: advice`If nothing happens, ${context.lookAtController}${events}` }
 }
 
 /** An attachment that is there: its attacher has to attach, or to end its deletion first. */
@@ -120,7 +121,7 @@ export function whyNotYet(context: ClusterContext, node: ClusterNode, driver: st
   if (ready !== 'True')
     return { ...said('NodeNotReady.why', { name, notReady: notReadyText(readiness) }), hint: lookAtNode(name) }
   if (outOfService) {
-    const hint = `Once the node can be trusted again: ${untaintOutOfService(name)}`
+    const hint = advice`Once the node can be trusted again: ${untaintOutOfService(name)}`
     return { ...said('NodeNotReady.tainted', { name }), hint }
   }
   if (deletedAt !== undefined) return said('NodeNotReady.deleted', { name })
@@ -175,7 +176,7 @@ function whereElse(context: ClusterContext, { volume, node }: Row): Turn {
   if (first === undefined) return { after }
   return {
     ...said('DetachFirst.otherNode', { nodes: nodesText(left) }),
-    ...advised(['No pod wants the volume there any more. See what keeps it there:', planCluster('--node', first)]),
+    hint: advice`No pod wants the volume there any more. See what keeps it there: ${planCluster('--node', first)}`.alike(),
   }
 }
 
@@ -183,7 +184,7 @@ function whereElse(context: ClusterContext, { volume, node }: Row): Turn {
 const MOST_UNIDENTIFIED = 1000
 const TOO_MANY_UNKNOWN: Wait = {
   ...said('DetachFirst.tooMany', { most: MOST_UNIDENTIFIED }),
-  ...advised(['Detach those first:', planCluster('--only', 'detach'), 'detach those first']),
+  hint: advice`Detach those first: ${planCluster('--only', 'detach')}`.alike('detach those first'),
 }
 
 /** Not where the table allows to detach what is in use: its report is as old as the node is silent. */

@@ -5,22 +5,25 @@
  * Node and the pods again right before it deletes, with uid and resourceVersion as preconditions, and looks once more after.
  */
 
+import { rfc3339 } from '../../base/text.ts'
+import { namespacedName } from '../../kube/api/names.ts'
+import { nextOf, type Reason } from '../../messages/codes.ts'
 import {
+  type Advice,
+  advice,
   deletePod,
   describeAttachment,
+  type Hint,
   kubectl,
   lookAtNode,
   planNodeGone,
   taintOutOfService,
   untaintOutOfService,
-  volctl,
-} from '../../base/command.ts'
-import { rfc3339 } from '../../base/text.ts'
-import { namespacedName } from '../../kube/api/names.ts'
-import { CODES, type Reason } from '../../messages/codes.ts'
+  volctlThere,
+} from '../../messages/command.ts'
 import { type Finding, said } from '../../messages/findings.ts'
 import type { DetachException } from '../../plan/cluster-plan.ts'
-import { advised, type Hint, type Wait } from '../../plan/draft.ts'
+import type { Wait } from '../../plan/draft.ts'
 import { attachabilityOf } from '../../volumes/csi.ts'
 import type { Blocked } from '../../volumes/finding.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
@@ -103,16 +106,17 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
 export const LATEST = 'at the latest six minutes after it first saw that no pod wants the volume there'
 
 function waitFor(finding: Finding<Wait['code']>, rule: string, hint?: Hint, until?: string): Verdict {
-  return { wait: { ...finding, ...advised(hint), until }, rule }
+  return { wait: { ...finding, hint, until }, rule }
 }
 
 /** @param taint another command that does, for a node that exists */
-function mayWrite(node: string, taint?: string): Blocked {
-  return blockedBy(said('MachineMayWrite.node', { node }), [
-    `Make sure that the machine is off; then${taint === undefined ? ':' : ` run ${taint} or`}`,
-    planNodeGone(node),
-    'make sure that the machine is off',
-  ])
+function mayWrite(node: string, taint?: Advice): Blocked {
+  return blockedBy(
+    said('MachineMayWrite.node', { node }),
+    advice`Make sure that the machine is off; then${taint === undefined ? ':' : advice` run ${taint} or`} ${planNodeGone(node)}`.alike(
+      'make sure that the machine is off',
+    ),
+  )
 }
 
 /** By a pod of the node with a volume that could not be resolved (S4). */
@@ -122,7 +126,7 @@ function mayBeInUse({ rows }: ClusterContext, { object, row }: Attached): Blocke
   const { pod, cause, message } = held
   return blockedBy(
     said('MayBeInUse.onNode', { pod: namespacedName(pod), node: object.node, message }),
-    cause === 'Unknown' ? undefined : `The volume stays attached until the pod has ended: ${deletePod(pod)}`,
+    cause === 'Unknown' ? undefined : advice`The volume stays attached until the pod has ended: ${deletePod(pod)}`,
   )
 }
 
@@ -146,10 +150,11 @@ function neverDetached(context: ClusterContext, attached: Attached): Never {
 /** While the controller lives, what it is going to do. */
 function leftToController(context: ClusterContext, { object, row }: Attached, node: ClusterNode | undefined): Verdict {
   if (node === undefined) {
-    return waitFor(said('ControllerActs.detaches', { node: object.node, latest: LATEST }), 'R734', [
-      'If the attachment stays: make sure that the machine is off; then:',
-      planNodeGone(object.node),
-    ])
+    return waitFor(
+      said('ControllerActs.detaches', { node: object.node, latest: LATEST }),
+      'R734',
+      advice`If the attachment stays: make sure that the machine is off; then: ${planNodeGone(object.node)}`.alike(),
+    )
   }
   const args = { node: object.node }
   if (row?.isInUse && !node.outOfService) {
@@ -160,7 +165,7 @@ function leftToController(context: ClusterContext, { object, row }: Attached, no
     return waitFor(wait, 'R731', inUseHint(context, node))
   }
   const wait = row?.isInUse ? said('ControllerActs.tainted', args) : said('ControllerActs.next', args)
-  const hint = `If nothing happens, look at the log of kube-controller-manager, and at the attachment: ${describeAttachment(object.name)}`
+  const hint = advice`If nothing happens, look at the log of kube-controller-manager, and at the attachment: ${describeAttachment(object.name)}`
   return waitFor(wait, 'R731', hint)
 }
 
@@ -171,7 +176,10 @@ function obstacleTo(context: ClusterContext, attached: Attached): Blocked | unde
   const held = mayBeInUse(context, attached)
   // Neither pods nor kubelets, the only witnesses of a volume's use, know of the use for which somebody has created it.
   if (held !== undefined || row !== undefined || !isForeign(object)) return held
-  return blockedBy(said('AttachmentUnclear.name', { name }), `Look at the attachment: ${describeAttachment(name)}`)
+  return blockedBy(
+    said('AttachmentUnclear.name', { name }),
+    advice`Look at the attachment: ${describeAttachment(name)}`,
+  )
 }
 
 /**
@@ -202,11 +210,12 @@ function machineObstacle(context: ClusterContext, node: string): Blocked | undef
   const lease = context.state.lostNodes?.find(({ name }) => name === node)
   if (!context.isHeard({ name: node, ready: 'Unknown', ...lease }))
     return context.isGivenAsGone(node) ? undefined : mayWrite(node)
-  return blockedBy(said('MachineMayWrite.heard', { node }), [
-    'Turn the machine off; once its kubelet has been silent for a minute:',
-    planNodeGone(node),
-    'turn the machine off',
-  ])
+  return blockedBy(
+    said('MachineMayWrite.heard', { node }),
+    advice`Turn the machine off; once its kubelet has been silent for a minute: ${planNodeGone(node)}`.alike(
+      'turn the machine off',
+    ),
+  )
 }
 
 /**
@@ -220,7 +229,7 @@ function beingDeleted(context: ClusterContext, attached: Attached): Verdict {
   return waitFor(
     said('AttachmentDeleting.stuck', { name, heldBy: heldBy(finalizers), error, gone }),
     'N59',
-    gone === '' ? context.lookAtWhoDetaches(name, attacher) : CODES.DriverRemoved.next,
+    gone === '' ? context.lookAtWhoDetaches(name, attacher) : nextOf('DriverRemoved'),
   )
 }
 
@@ -253,10 +262,7 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
                 ? 'reports that the node is ready'
                 : 'is still heard, and reports the volume in use',
           }),
-          [
-            `If the machine runs: ${untaintOutOfService(name)}; if it is off, once its kubelet has been silent for a minute:`,
-            planNodeGone(name),
-          ],
+          advice`If the machine runs: ${untaintOutOfService(name)}; if it is off, once its kubelet has been silent for a minute: ${planNodeGone(name)}`.alike(),
         ),
         controllerWould: 'detach the volume, in use or not, because of the taint',
       })
@@ -280,17 +286,18 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
         controllerWould: 'detach the volume by force now, whether its machine still writes or not',
       })
     case 'NodeUnknown':
-      return waitFor(said('NodeUnknown.ready', { name }), 'R731', [
-        `Look at the node (${kubectl('describe', 'node', name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', name)}; then:`,
-        planNodeGone(name),
-      ])
+      return waitFor(
+        said('NodeUnknown.ready', { name }),
+        'R731',
+        advice`Look at the node (${kubectl('describe', 'node', name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', name)}; then: ${planNodeGone(name)}`.alike(),
+      )
   }
 }
 
 /** Why a node is not ready comes first. */
-function inUseHint(context: ClusterContext, node: ClusterNode): string {
+function inUseHint(context: ClusterContext, node: ClusterNode): Advice {
   return context.isReady(node)
-    ? `If the volume stays in use, see on node ${node.name} what keeps it there: ${volctl('plan')}`
+    ? advice`If the volume stays in use, see on node ${node.name} what keeps it there: ${volctlThere('plan')}`
     : lookAtNode(node.name)
 }
 
@@ -305,7 +312,7 @@ function useNotReported({ objects }: ClusterContext, object: ClusterAttachment):
       : `the CSIDriver of driver ${driver} was not read: perhaps no`
   return blockedBy(
     said('UseNotReported', { why }),
-    `See on node ${node} that the volume is not mounted there: ${volctl('status')}; then: ${kubectl('delete', 'volumeattachment', name)}`,
+    advice`See on node ${node} that the volume is not mounted there: ${volctlThere('status')}; then: ${kubectl('delete', 'volumeattachment', name)}`,
   )
 }
 

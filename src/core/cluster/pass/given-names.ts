@@ -5,6 +5,7 @@
 
 import { compareText, take } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
+import { type Hint, marked } from '../../messages/command.ts'
 import { said } from '../../messages/findings.ts'
 import type { ClusterAbout, ClusterStand } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, nameFaults, podsCalled } from '../../plan/names.ts'
@@ -91,10 +92,10 @@ function madeRoomFor([wanted, ...others]: readonly Row[]): readonly PodRef[] {
 export function reportUnmatchedNames(context: ClusterContext, { scheduled, unmatched, ambiguous }: Scope): void {
   const { state, options, rows } = context
   const nodes = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ node }) => node)]
-  const faultsOf = (given: readonly string[] = [], noun: string, hint: string, names: () => readonly string[]) =>
+  const faultsOf = (given: readonly string[] = [], noun: string, hint: Hint, names: () => readonly string[]) =>
     nameFaults(given, names, { noun, hint, place: 'in this cluster' })
   const faults = [
-    ...faultsOf(options.nodes, 'node', 'List the nodes: kubectl get nodes', () => nodes),
+    ...faultsOf(options.nodes, 'node', marked('List the nodes: `kubectl get nodes`'), () => nodes),
     ...faultsOf(
       options.nodeGone,
       'node',
@@ -109,7 +110,7 @@ export function reportUnmatchedNames(context: ClusterContext, { scheduled, unmat
     ...faultsOf(
       options.namespaces,
       'namespace with a pod or claim',
-      'List the namespaces: kubectl get namespaces',
+      marked('List the namespaces: `kubectl get namespaces`'),
       () => [...state.pods, ...state.claims].map(({ namespace }) => namespace),
     ),
     ...faultsOf(options.volumes, 'volume', 'Give the PersistentVolume, NAMESPACE/CLAIM, or the volume handle.', () => [

@@ -4,8 +4,8 @@
  */
 
 import { lazy } from '../../base/collections.ts'
-import { kubectl, planCluster as planCommand } from '../../base/command.ts'
 import { count } from '../../base/text.ts'
+import { advice, kubectl, planCluster as planCommand } from '../../messages/command.ts'
 import { said } from '../../messages/findings.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { finishOperations } from '../../plan/draft.ts'
@@ -147,6 +147,7 @@ export function refuseOutage(counts: OutageCounts, accepted: number | undefined)
   const { detaches } = counts
   const found = detaches === 0 ? undefined : suspicion(counts)
   if (found === undefined || accepted === detaches) return undefined
-  const says = `If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run):`
-  return { ...blockedBy(found, [says, planCommand('--accept-outage', `${detaches}`)]), code: found.code }
+  const hint =
+    advice`If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run): ${planCommand('--accept-outage', `${detaches}`)}`.alike()
+  return { ...blockedBy(found, hint), code: found.code }
 }

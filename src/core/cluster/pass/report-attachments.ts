@@ -3,21 +3,24 @@
  * or want; and pods that do not start for a volume's sake.
  */
 
+import { compareText, take } from '../../base/text.ts'
+import { namespacedName } from '../../kube/api/names.ts'
+import { type ProblemCode, remedyOf } from '../../messages/codes.ts'
 import {
+  type Advice,
+  advice,
   deletePod,
   describeAttachment,
   describePod,
+  type Hint,
   kubectl,
   planCluster,
   planNodeGone,
   taintOutOfService,
+  volctlThere,
   whoCreated,
-} from '../../base/command.ts'
-import { compareText, take } from '../../base/text.ts'
-import { namespacedName } from '../../kube/api/names.ts'
-import { type ProblemCode, remedyOf } from '../../messages/codes.ts'
+} from '../../messages/command.ts'
 import { type Finding, said } from '../../messages/findings.ts'
-import type { Hint } from '../../plan/draft.ts'
 import type { Severity } from '../../plan/plan.ts'
 import type { RowKey } from '../../volumes/finding.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
@@ -51,12 +54,12 @@ function reportAttachment(context: ClusterContext, attached: Attached): void {
     context.findings.problem(severity, finding, about, hint)
   }
   const here = `VolumeAttachment ${name} on node ${node}`
-  const look = `Look at the attachment: ${describeAttachment(name)}`
+  const look = advice`Look at the attachment: ${describeAttachment(name)}`
   if (unclear !== undefined) say(said('AttachmentUnclear.why', { attachment: here, why: unclear }), look)
   if (persistentVolume === 'Absent') {
     say(
       said('AttachmentDangling.volume', { name, persistentVolume: object.persistentVolume, node }),
-      `Find the volume in the storage system. ${look}`,
+      advice`Find the volume in the storage system. ${look}`,
     )
   }
   // R835: in use by a pod it is as it should be.
@@ -65,23 +68,23 @@ function reportAttachment(context: ClusterContext, attached: Attached): void {
   }
   if (context.objects.node(node).state === 'Absent') {
     const first = 'make sure that the machine is off'
-    const hint: Hint = context.isControllerAlive
-      ? [`The controller detaches the volume, ${LATEST}. If the attachment stays: ${first}; then:`, planNodeGone(node)]
-      : [`Nobody detaches the volume: ${first}; then:`, planNodeGone(node), first]
+    const hint = context.isControllerAlive
+      ? advice`The controller detaches the volume, ${LATEST}. If the attachment stays: ${first}; then: ${planNodeGone(node)}`.alike()
+      : advice`Nobody detaches the volume: ${first}; then: ${planNodeGone(node)}`.alike(first)
     // What a person has said is not asked for again.
     say(said('AttachmentDangling.node', { name, node }), context.isGivenAsGone(node) ? undefined : hint)
   }
   if (unclear === undefined && isForeign(object)) {
-    const hint = `Find out who created it: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`
+    const hint = advice`Find out who created it: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`
     say(said('AttachmentUnclear.ofOthers', { attachment: here }), hint, 'info')
   } else if (unclear === undefined && isNamedRight === false) {
-    say(said('NobodyDetaches.name', { name, node }), `Find out who created the attachment: ${whoCreated(name)}`)
+    say(said('NobodyDetaches.name', { name, node }), advice`Find out who created the attachment: ${whoCreated(name)}`)
   }
   if (hasCaret(attached)) {
-    say(said('NobodyDetaches.caret', { attachment: here }), [
-      'Once no pod wants the volume, volctl detaches it:',
-      planCluster(),
-    ])
+    say(
+      said('NobodyDetaches.caret', { attachment: here }),
+      advice`Once no pod wants the volume, volctl detaches it: ${planCluster()}`.alike(),
+    )
   }
   const log = `Look at the log of the external attacher of driver ${attacher}, and at the volume in the storage system.`
   if (deletedAt !== undefined) {
@@ -186,30 +189,29 @@ function podText(pod: ClusterPod): string {
 }
 
 /** Before anything else: on several nodes at once the volume may already be damaged. */
-const FIND_OUT =
-  'Before anything else, find out where the volume is mounted (on each node: volctl status); then end its pods on the other nodes.'
+const FIND_OUT = advice`Before anything else, find out where the volume is mounted (on each node: ${volctlThere('status')}); then end its pods on the other nodes.`
 
 /** Who has to move. */
-function hintFor(context: ClusterContext, [holder]: readonly Row[], waiting: readonly Row[]): string {
+function hintFor(context: ClusterContext, [holder]: readonly Row[], waiting: readonly Row[]): Hint {
   const [pod] = [holder ?? waiting[0]].flatMap((row) => (row ? podsOf(row) : []))
   if (pod === undefined) return 'Let only one node have a pod with this volume.'
-  if (holder === undefined) return `Let only one node have a pod with this volume: ${deletePod(pod)}`
+  if (holder === undefined) return advice`Let only one node have a pod with this volume: ${deletePod(pod)}`
   const found = context.objects.node(holder.node)
   if (found.state === 'Unknown')
-    return `Node ${holder.node} ${found.reason}. See what the API server answers: ${kubectl('get', 'node', holder.node)}`
+    return advice`Node ${holder.node} ${found.reason}. See what the API server answers: ${kubectl('get', 'node', holder.node)}`
   const force = deletePod(pod, '--force')
-  if (found.state === 'Absent') return `Node ${holder.node} does not exist. Once its machine is off: ${force}`
+  if (found.state === 'Absent') return advice`Node ${holder.node} does not exist. Once its machine is off: ${force}`
   const readiness = context.readinessOf(found.object)
   if (readiness.ready !== 'True') {
     const state = `Node ${holder.node} ${notReadyText(readiness)}`
     if (!found.object.outOfService)
-      return `${state}. Once its machine is off: ${taintOutOfService(holder.node)}; then ${force}`
+      return advice`${state}. Once its machine is off: ${taintOutOfService(holder.node)}; then ${force}`
     // The taint says that the machine is off. The controller that collects such pods may be dead, or fail.
     if (pod.deletedAt !== undefined)
-      return `${state}, and tainted out-of-service. Once its machine is off, as the taint says: ${force}`
+      return advice`${state}, and tainted out-of-service. Once its machine is off, as the taint says: ${force}`
   }
   if (pod.deletedAt !== undefined) return `Wait until pod ${namespacedName(pod)} has ended on node ${holder.node}.`
-  return `Decide which pod may have the volume. To let the other one start: ${deletePod(pod)}`
+  return advice`Decide which pod may have the volume. To let the other one start: ${deletePod(pod)}`
 }
 
 // Pods that do not start, each with its cause.
@@ -251,8 +253,8 @@ function waits(context: ClusterContext, { node, started, terminated, deletedAt, 
   return !started && !terminated && deletedAt === undefined && context.isSettled(createdAt)
 }
 
-function seePod(pod: ClusterPod): string {
-  return `See its events: ${describePod(pod)}`
+function seePod(pod: ClusterPod): Advice {
+  return advice`See its events: ${describePod(pod)}`
 }
 
 /** S3: not known is not wrong, but what it may be is held. */
@@ -268,12 +270,12 @@ function reportUnknown({ findings }: ClusterContext, unresolved: UnresolvedPodVo
 function causeOf({ pod, message, claimName, cause, persistentVolumeName }: UnresolvedPodVolume): Cause {
   if (claimName === undefined) return { message, hint: seePod(pod) }
   const describe = kubectl('describe', 'pvc', '-n', pod.namespace, claimName)
-  if (cause !== 'Absent') return { message, hint: `See the events of the claim: ${describe}` }
+  if (cause !== 'Absent') return { message, hint: advice`See the events of the claim: ${describe}` }
   const there =
     persistentVolumeName === undefined
-      ? `Claims that exist: ${kubectl('get', 'pvc', '-n', pod.namespace)}`
-      : `What is there: ${describe}`
-  return { message, hint: `Create the claim again, or delete the pod. ${there}` }
+      ? advice`Claims that exist: ${kubectl('get', 'pvc', '-n', pod.namespace)}`
+      : advice`What is there: ${describe}`
+  return { message, hint: advice`Create the claim again, or delete the pod. ${there}` }
 }
 
 /** What is said of the volume there is why the pod waits; where only an attach is waited for, what the node lacks for that. */

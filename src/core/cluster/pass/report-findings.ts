@@ -1,16 +1,18 @@
 /** What no controller reports. */
 
+import { compareText, count } from '../../base/text.ts'
+import { MANAGED, namespacedName } from '../../kube/api/names.ts'
+import { nextOf } from '../../messages/codes.ts'
 import {
+  advice,
   deletePod,
   kubectl,
   lookAtNodePod,
+  marked,
   taintOutOfService,
   untaintOutOfService,
-  volctl,
-} from '../../base/command.ts'
-import { compareText, count } from '../../base/text.ts'
-import { MANAGED, namespacedName } from '../../kube/api/names.ts'
-import { CODES } from '../../messages/codes.ts'
+  volctlThere,
+} from '../../messages/command.ts'
 import { said, saidOfAny } from '../../messages/findings.ts'
 import { refuseInsecureApi } from '../../plan/insecure-api.ts'
 import { parseCsiUniqueName } from '../../volumes/volume-names.ts'
@@ -50,12 +52,13 @@ function reportDrivers(context: ClusterContext): void {
         'warning',
         said('NobodyDetaches.driver', { driver, volumeAttachments: count(attached.length, 'VolumeAttachment') }),
         { driver },
-        CODES.DriverRemoved.next,
+        nextOf('DriverRemoved'),
       )
     } else if (silent !== undefined && pending > 0) {
       const waits = `${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`
-      const hint =
-        "Look at the log of the attacher container of the driver's controller pods: kubectl get pods -A -o wide"
+      const hint = marked(
+        "Look at the log of the attacher container of the driver's controller pods: `kubectl get pods -A -o wide`",
+      )
       context.findings.problem(
         'error',
         said('AttacherSilent', { driver, name: silent.name, renewTime: silent.renewTime ?? '', waits }),
@@ -93,7 +96,7 @@ function reportLostPods({ state, objects, findings }: ClusterContext): void {
       'warning',
       said('NodeMissing.pod', { pod: namespacedName(pod), node: pod.node }),
       ofPod(pod),
-      `Once the machine is off: ${deletePod(pod, '--force')}`,
+      advice`Once the machine is off: ${deletePod(pod, '--force')}`,
     )
   }
 }
@@ -108,7 +111,7 @@ function reportStatus(context: ClusterContext): void {
     // The controller detaches from such a node at once, mounted or not (R731).
     if (outOfService && (isReady || context.isHeard(node))) {
       const says = isReady ? 'reports that the node is ready' : 'is still heard'
-      const hint = `If the machine runs: ${untaintOutOfService(name)}`
+      const hint = advice`If the machine runs: ${untaintOutOfService(name)}`
       context.findings.problem('error', said('TaintedButReady.detaches', { name, says }), { nodes: [name] }, hint)
     }
     const { length } = rows.attachedTo.of(name)
@@ -179,10 +182,10 @@ function reportUnused(context: ClusterContext, node: ClusterNode, row: Row): voi
     isReady && volume.driver !== undefined && lacksDriver(node, volume.driver)
       ? `CSI driver ${volume.driver} is not registered there, without which the kubelet unmounts nothing.`
       : isReady
-        ? `The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${name} what keeps it there: ${volctl('plan')}`
+        ? advice`The kubelet unmounts within a minute or two. If the volume stays in use, see on node ${name} what keeps it there: ${volctlThere('plan')}`
         : outOfService
           ? `The node is tainted out-of-service${stays ? ', but its kubelet is still heard: what it reports in use stays attached' : ': what it reports holds no detach'}.`
-          : `The node ${notReadyText(context.readinessOf(node))}. Once its machine is off: ${taintOutOfService(name)}`,
+          : advice`The node ${notReadyText(context.readinessOf(node))}. Once its machine is off: ${taintOutOfService(name)}`,
   )
 }
 
@@ -199,8 +202,8 @@ function reportReading(context: ClusterContext): void {
     const failed = errors.find((error) => error.resource === list && error.name === undefined)
     const hint =
       failed === undefined || failed.status === 403
-        ? `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', list, '-A')}`
-        : `See what the API server answers, then plan again: ${kubectl('get', list, '-A')}`
+        ? advice`Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', list, '-A')}`
+        : advice`See what the API server answers, then plan again: ${kubectl('get', list, '-A')}`
     const undone = DETACH_LISTS.includes(list) ? 'attached or detached' : ATTACH_LISTS.includes(list) ? 'attached' : ''
     context.findings.incomplete(
       said('ReadFailed.list', { list, undone: undone || 'done that rests on it' }),

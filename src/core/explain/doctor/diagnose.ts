@@ -6,7 +6,8 @@
 import { compareText, count, counted, formatDuration, inSeconds, present } from '../../base/text.ts'
 import { NODE_USER } from '../../kube/api/names.ts'
 import { missingText } from '../../linux/capabilities.ts'
-import { CODES } from '../../messages/codes.ts'
+import { remedyOf } from '../../messages/codes.ts'
+import { type Hint, marked } from '../../messages/command.ts'
 import { INSECURE_API } from '../../plan/insecure-api.ts'
 import type { PlanOptions } from '../../plan/plan.ts'
 import { decideNode } from '../../reconcile/plan-node.ts'
@@ -48,7 +49,7 @@ export interface Check {
   readonly state: CheckState
   readonly message: string
   /** What to do. */
-  readonly next?: string
+  readonly next?: Hint
   /** What cannot work meanwhile; without plan there is no apply either. */
   readonly prevents?: 'plan' | 'apply'
   /** The driver, path or rule. */
@@ -95,7 +96,7 @@ function check(
   id: CheckId,
   state: CheckState,
   message: string,
-  next?: string,
+  next?: Hint,
   more?: Pick<Check, 'prevents' | 'about'>,
 ): Check {
   return { id, title: CHECKS[id], state, message, next, ...more }
@@ -122,7 +123,7 @@ function ofNode(look: DoctorLook, options: PlanOptions): Check[] {
       check('NodeRead', 'failed', message, hint, NO_PLAN),
     ),
     // A safety rule that refuses the whole plan: another machine (S1), pods that seem lost (S29).
-    ...present(plan.refused).map(({ message, hint = 'See the plan: volctl plan', rule: about }) =>
+    ...present(plan.refused).map(({ message, hint = marked('See the plan: `volctl plan`'), rule: about }) =>
       check('PlanRefused', 'failed', message, hint, { ...NO_PLAN, about }),
     ),
     kubeletCheck(look, snapshot),
@@ -150,7 +151,7 @@ function serverCheck({ failures, credential }: DoctorLook, api: ApiSnapshot | un
 function verified({ insecure: own, podListCheck }: ApiSnapshot): Check {
   const insecure = own ?? podListCheck?.insecure
   if (insecure !== undefined)
-    return check('ApiVerified', 'warning', INSECURE_API[insecure], CODES.InsecureApi.remedy, NO_APPLY)
+    return check('ApiVerified', 'warning', INSECURE_API[insecure], remedyOf('InsecureApi'), NO_APPLY)
   return check('ApiVerified', 'ok', 'TLS; the certificate of the API server is verified')
 }
 
@@ -222,7 +223,7 @@ function runtimeCheck(why: Failure | undefined, { runtime, api }: NodeSnapshot):
 
 function rootCheck({ uid, missingCapabilities: missing }: NonNullable<DoctorLook['host']>): Check {
   const rootless = `volctl runs as user ${uid}: most of the node cannot be read`
-  if (uid !== 0) return check('Root', 'failed', rootless, 'As root: sudo volctl doctor', NO_APPLY)
+  if (uid !== 0) return check('Root', 'failed', rootless, marked('As root: `sudo volctl doctor`'), NO_APPLY)
   if (missing.length === 0) return check('Root', 'ok', 'root, with every capability that apply needs')
   const lacks = `root without ${missingText(missing)}`
   return check('Root', 'failed', lacks, 'Run volctl with these capabilities.', NO_APPLY)
@@ -291,5 +292,5 @@ function driverCheck(context: PlanContext, about: string, isUsed: boolean): Chec
     return check('CsiDriver', isUsed ? 'failed' : 'warning', `${says}${lost}`, hint, { about })
   }
   if (broken === undefined) return check('CsiDriver', 'ok', `${says}${use}`, undefined, { about })
-  return check('CsiDriver', 'warning', `${said?.kind} ${says}${use}`, CODES.DriverRegistration.remedy, { about })
+  return check('CsiDriver', 'warning', `${said?.kind} ${says}${use}`, remedyOf('DriverRegistration'), { about })
 }

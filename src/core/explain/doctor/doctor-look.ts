@@ -2,6 +2,7 @@
 
 import { discoverKubeConfig } from '../../kube/kubeconfig/kube-config.ts'
 import { missingCapabilities } from '../../linux/capabilities.ts'
+import type { Hint } from '../../messages/command.ts'
 import { errorMessage, VolctlError } from '../../messages/findings.ts'
 import { type CollectOptions, lookAt, type Part } from '../../node/collect-node.ts'
 import { locateNode } from '../../node/locate-node.ts'
@@ -11,7 +12,7 @@ import type { NodeState } from '../../volumes/snapshot.ts'
 /** Why something could not be read, as an error of volctl says it. */
 export interface Failure {
   readonly message: string
-  readonly hint?: string
+  readonly hint?: Hint
 }
 
 export interface DoctorLook {

@@ -37,22 +37,23 @@ function causes(pattern: (words: string) => RegExp, meanings: Meanings): readonl
 }
 
 const DMESG = 'dmesg on {node} says more.'
-const ATTACHER_LOG = "The log of the driver's external attacher; kubectl describe volumeattachment has the last error."
+const ATTACHER_LOG =
+  "The log of the driver's external attacher; `kubectl describe volumeattachment` has the last error."
 
 export const SPECIFIC = causes(phrase, {
   'driver name * not found in the list of registered CSI drivers | CSINode * does not contain driver | node "*" has no NodeID annotation | dial unix *{plugin|csi}*: {|connect: }{connection refused|no such file or directory}':
     [
       'The CSI driver is not registered with the kubelet of the node, or nobody listens on its socket: its pod does not run there, or its registrar failed.',
-      'See its pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}',
+      'See its pod on {node}: `kubectl get pods -A -o wide --field-selector spec.nodeName={node}`',
     ],
   'unmounter failed to load volume data file | failed to {open|parse} volume data file | plugin.Construct* failed loading volume data':
     [
       'vol_data.json of the volume is missing or unusable: without it the kubelet does not know driver and volume, and leaves the volume for ever.',
-      'volctl plan --orphans: volctl finds the volume by the staged mount or the API.',
+      '`volctl plan --orphans`: volctl finds the volume by the staged mount or the API.',
     ],
   'uses the ReadWriteOncePod access mode and is already in use by another pod': [
     'Another pod of the node has the volume, which one pod at a time may use.',
-    'volctl explain on the volume names that pod: delete one of the two.',
+    '`volctl explain` on the volume names that pod: delete one of the two.',
   ],
   'object "*"/"*" not registered | no relationship found between node * and this object': [
     'The kubelet does not follow this object for a pod of its node: the pod has ended, or the kubelet has just been started.',
@@ -60,7 +61,7 @@ export const SPECIFIC = causes(phrase, {
   ],
   'failed to sync {configmap|secret} cache: timed out waiting for the condition': [
     'The kubelet has not read the object from the API server in time.',
-    'Nothing, if it came once. If it repeats, the kubelet does not reach the API server, or its watch hangs: journalctl -u {unit}',
+    'Nothing, if it came once. If it repeats, the kubelet does not reach the API server, or its watch hangs: `journalctl -u {unit}`',
   ],
   '{configmap|configmaps|secret|secrets} "*" not found | references non-existent {secret|config} key': [
     'The config map or secret does not exist, or lacks a key that the pod names.',
@@ -72,19 +73,19 @@ export const SPECIFIC = causes(phrase, {
   ],
   'PVC is not bound | PVC has empty pvc.Spec.VolumeName | has non-bound phase': [
     'The claim has no PersistentVolume yet.',
-    'kubectl describe pvc shows what its provisioner waits for.',
+    '`kubectl describe pvc` shows what its provisioner waits for.',
   ],
   '{persistentvolume|persistentvolumes} "*" not found': [
     'The PersistentVolume was deleted: without it nobody knows which volume of the storage is meant, and an attachment of it stays for ever.',
-    'volctl plan --cluster says what can free the VolumeAttachment. See at the storage that the volume is detached.',
+    '`volctl plan --cluster` says what can free the VolumeAttachment. See at the storage that the volume is detached.',
   ],
   '{node|nodes|csinode*} "*" not found': [
     'The API has no such Node or CSINode: the node was deleted, or has not been registered yet.',
-    'kubectl get nodes,csinodes. A node that is there registers again when its kubelet is restarted: systemctl restart {unit}',
+    '`kubectl get nodes,csinodes`. A node that is there registers again when its kubelet is restarted: `systemctl restart {unit}`',
   ],
   'hostPath type check failed: * is {not a|not an|a|an} *': [
     'The path does not exist on this node, or is of another kind than the hostPath volume asks for (type).',
-    'ls -ld of the path on {node}; create it, or correct type in the pod.',
+    '`ls -ld` of the path on {node}; create it, or correct type in the pod.',
   ],
   'attachment timeout for volume * | timed out waiting for external-attacher of * CSI driver to * volume | timeout after * [volume=…; attachment.ID=':
     [
@@ -98,20 +99,20 @@ export const SPECIFIC = causes(phrase, {
     ],
   'still mounted by other references | is still referenced from other pods | already mounted or * busy': [
     'The device is in use on this node: another mount of it is left, or a program has it open.',
-    'volctl explain on the volume shows each mount of it, and who uses it.',
+    '`volctl explain` on the volume shows each mount of it, and who uses it.',
   ],
   'failed to bind mount devicePath': [
     'The raw block device could not be bound where the container expects it: mostly the driver left no device at the published path.',
-    'ls -l of the published path on {node}; volctl explain on the volume shows its maps.',
+    '`ls -l` of the published path on {node}; `volctl explain` on the volume shows its maps.',
   ],
   '{FindAttachablePluginBySpec|FindPluginBySpec|FindMapperPluginBySpec|FindPluginByName} failed | no volume plugin matched':
     [
       'Kubernetes has no plugin for the volume: it is of a kind that this version does not have, or its driver is not installed (CSI migration).',
-      'Compare the source in the PersistentVolume with the drivers: kubectl get csidrivers',
+      'Compare the source in the PersistentVolume with the drivers: `kubectl get csidrivers`',
     ],
   'path "*" does not exist | special device * does not exist': [
     'The device, or the path of the local volume, is not on this node.',
-    'lsblk on {node}. A disk that should be attached: kubectl get volumeattachments',
+    'lsblk on {node}. A disk that should be attached: `kubectl get volumeattachments`',
   ],
   'executable file not found in $PATH | unknown filesystem type | you might need a /sbin/mount.* helper program': [
     'A program or kernel module that is needed is not installed where the call runs: in the image of the driver, or on the node.',
@@ -128,12 +129,12 @@ export const SPECIFIC = causes(phrase, {
   ],
   'mkdir *: file exists': [
     'Mostly a dead mount stands at the directory that should be made: it can neither be read nor replaced.',
-    'volctl explain on the path says whose it is; volctl plan whether it can be taken off.',
+    '`volctl explain` on the path says whose it is; `volctl plan` whether it can be taken off.',
   ],
   '{stat|lstat|open|readdirent|readlink|lgetxattr} /*: connection refused | : transport endpoint is not connected | : stale {|NFS }file handle':
     [
       'A mount is dead: the daemon (FUSE) or the directory of the server behind it has gone.',
-      'volctl explain on the path says whose it is. It has to be taken off and mounted again: volctl plan',
+      '`volctl explain` on the path says whose it is. It has to be taken off and mounted again: `volctl plan`',
     ],
   'is forbidden: User "*" cannot * resource': [
     'The API server does not allow that to whoever asked.',
@@ -149,19 +150,19 @@ function endOfClause(words: string): RegExp {
 export const ERRNO = causes(endOfClause, {
   '(?:device or )?resource busy|(?:target|device) is busy': [
     'Something on this node still uses it: a process, another mount, or another mount namespace.',
-    'volctl explain on the volume or path names who holds it. Once that has ended, it is tried again.',
+    '`volctl explain` on the volume or path names who holds it. Once that has ended, it is tried again.',
   ],
   'no such file or directory|not a directory|is a directory|file exists': [
     'At the path that stands before these words is nothing, or something else than what is needed there.',
-    'volctl explain on the path says what stands there, and who uses it.',
+    '`volctl explain` on the path says what stands there, and who uses it.',
   ],
   'directory not empty': [
     'The directory has content, and only an empty one is removed.',
-    'volctl explain on the path says what is in it. Do not remove it with rm -rf: what is mounted below would be deleted.',
+    '`volctl explain` on the path says what is in it. Do not remove it with rm -rf: what is mounted below would be deleted.',
   ],
   'permission denied|operation not permitted': [
     'Access is denied: by file modes, by SELinux, or by the server of a share (which may squash root).',
-    'A share: what the server allows this node, the secret, and no fsGroup. A local path: ls -ldZ of each directory above it.',
+    'A share: what the server allows this node, the secret, and no fsGroup. A local path: `ls -ldZ` of each directory above it.',
   ],
   'read-only file system': ['The file system is read-only: mounted so, or set so by the kernel after errors.', DMESG],
   'input/output error': ['The disk or server below has errors, or is gone while it is still mounted.', DMESG],
@@ -199,7 +200,7 @@ export const ERRNO = causes(endOfClause, {
 export const VAGUE = causes(phrase, {
   'exit status *': [
     'A program failed, and the line has only its exit status.',
-    "Look for its output at the same second: in the kubelet's log (journalctl -u {unit}) and in that of the driver.",
+    "Look for its output at the same second: in the kubelet's log (`journalctl -u {unit}`) and in that of the driver.",
   ],
   'context deadline exceeded | timed out waiting for the condition':
     'It did not happen in time; what was waited for, the line does not say.',

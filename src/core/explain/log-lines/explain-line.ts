@@ -1,7 +1,7 @@
 /** From a line to the cause: what its names are on this node, and what its sentence means. Pure. */
 
-import { shellWord, volctl } from '../../base/command.ts'
 import { alike } from '../../base/text.ts'
+import { marked, volctl } from '../../messages/command.ts'
 import { VolctlError } from '../../messages/findings.ts'
 import { canonicalNodeName, hostnamesOf } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/api-lookup.ts'
@@ -63,10 +63,8 @@ export function explainLine(line: LogLine, node: AskedNode | undefined) {
 
 /** With the node's own names in its advice. */
 function naming(said: SentenceView, unit = 'kubelet', node = 'NODE'): SentenceView {
-  const next = said.next.replace(/([\w.]+=)?\{(unit|node)\}/g, (_, before = '', what) =>
-    shellWord(before + (what === 'unit' ? unit : node)),
-  )
-  return { ...said, next }
+  const fill = (slots: string): string => slots.replaceAll('{unit}', unit).replaceAll('{node}', node)
+  return { ...said, next: marked(`${said.next}`, fill) }
 }
 
 const ABOUT: Readonly<Record<'pod' | 'driver', readonly NameKind[]>> = { pod: ['podUid', 'pod'], driver: ['driver'] }

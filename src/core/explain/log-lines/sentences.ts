@@ -4,6 +4,7 @@
  * line (causes.ts), or with `whole` the answer itself.
  */
 
+import type { Hint } from '../../messages/command.ts'
 import { ANSWERS, type Cause, ERRNO, type Meanings, meaningsOf, phrase, SPECIFIC, VAGUE } from './causes.ts'
 import type { LogLine } from './log-line.ts'
 
@@ -17,7 +18,7 @@ export interface SentenceView {
   /** Of a CSI driver that was called: the code of gRPC, and what that means. */
   readonly answered?: string
   /** What to do. */
-  readonly next: string
+  readonly next: Hint
   /** Nothing is wrong in this line. */
   readonly harmless: boolean
   /** What the answer is about where the line names several things; absent: the volume. */
@@ -27,7 +28,7 @@ export interface SentenceView {
 interface Sentence extends Pick<SentenceView, 'by' | 'means' | 'about'> {
   /** In "file.go:1] text of the line"; of several the one that begins last is meant, and the first here of those that begin together. */
   readonly says: RegExp
-  /** What to do; `{unit}` is the unit that runs the kubelet here, `{node}` the node. */
+  /** What to do, commands in marks; `{unit}` is the unit that runs the kubelet here, `{node}` the node. */
   readonly next: string
   /** What comes behind it in the line is no cause of it. */
   readonly whole?: true
@@ -45,26 +46,26 @@ const KUBELET = 'the kubelet'
 const CONTROLLER = 'the attach/detach controller'
 const NOT_BY_HAND = 'Do not remove the directory with rm -rf: what is mounted in it would be deleted.'
 const REASON_BEHIND =
-  "The end of the line is the reason. A driver's pod on {node} logs its calls: kubectl get pods -A -o wide --field-selector spec.nodeName={node}"
+  "The end of the line is the reason. A driver's pod on {node} logs its calls: `kubectl get pods -A -o wide --field-selector spec.nodeName={node}`"
 
 const SENTENCES: readonly Sentence[] = [
   ...said({ by: KUBELET, about: 'pod', whole: true })({
     'orphaned running pod terminating without grace period | pod is orphaned and must be torn down': [
       'The kubelet finds a container of a pod that the API does not list any more, and is about to kill it, without the time to stop that the pod would get.',
-      'If the pod was deleted on purpose, that is right. Else the API lost it (etcd restored from a backup, another cluster in the kubeconfig): stop the kubelet before it kills more: systemctl stop {unit}',
+      'If the pod was deleted on purpose, that is right. Else the API lost it (etcd restored from a backup, another cluster in the kubeconfig): stop the kubelet before it kills more: `systemctl stop {unit}`',
     ],
     'orphaned pod …found, but volumes not yet removed | pod is terminated, but some volumes have not been cleaned up': [
       'The pod has ended, and its volumes are still being torn down. Until that is done its cgroup stays, and a pod that is being deleted stays in the API.',
-      'Nothing for a minute. If it repeats longer, volctl explain on the pod shows which volume does not come down.',
+      'Nothing for a minute. If it repeats longer, `volctl explain` on the pod shows which volume does not come down.',
     ],
     'orphaned pod …found, but {volume subpaths are still present|failed to rmdir() subpath|failed to remove subpath}': [
       "The pod was deleted, and sub-path mounts are left in its directory. The kubelet takes them off with their volume: once the volume's directory is gone, it never comes to them.",
-      'volctl plan --orphans shows what would be unmounted and removed.',
+      '`volctl plan --orphans` shows what would be unmounted and removed.',
     ],
     'orphaned pod …found, but …{not a directory|directory not empty} | orphaned pod …found, but failed to remove volumes subdir | volumes subdir was found after it was removed':
       [
         'The pod was deleted, and a file is left below volumes in its directory: a state file (vol_data.json), or what somebody wrote below a mount point. The kubelet removes empty directories alone.',
-        "volctl plan --orphans shows what would be removed. A file that is not the kubelet's own stays: see whose it is first.",
+        "`volctl plan --orphans` shows what would be removed. A file that is not the kubelet's own stays: see whose it is first.",
       ],
     'orphaned pod …found, but {volume paths are still present|volumes are not cleaned up} | pod found, but volumes are {not cleaned up|still mounted on disk}':
       [
@@ -73,7 +74,7 @@ const SENTENCES: readonly Sentence[] = [
       ],
     'pod still has one or more containers in the non-exited state and will not be removed from desired state': [
       'The pod is being deleted, and a container of it still runs: its volumes stay until it has ended.',
-      'volctl explain on the pod names what still runs. A container that cannot be stopped often waits for a dead server or disk.',
+      '`volctl explain` on the pod names what still runs. A container that cannot be stopped often waits for a dead server or disk.',
     ],
     'failed to set MOUNT_ATTR_IDMAP': [
       'The pod has a user namespace of its own, and the runtime could not map the ids of a mount for it: the file system of the volume cannot, as NFS cannot.',
@@ -84,15 +85,15 @@ const SENTENCES: readonly Sentence[] = [
     'could not construct volume information | cleaning up mounts for volume that could not be reconstructed | failed to reconstruct volume for plugin':
       [
         'After its start the kubelet could not find out from the disk which volume a directory belongs to: its state file is lost, or nothing is mounted there. It tries to take the mount off once, and forgets the volume.',
-        'volctl explain on the volume shows what is left of it, and what takes that off.',
+        '`volctl explain` on the volume shows what is left of it, and what takes that off.',
       ],
     'volume not attached according to node status': [
       'The controller has not attached the volume to this node, as node.status.volumesAttached says. A few seconds of this are normal.',
-      'If it repeats: kubectl get volumeattachments, and the logs of kube-controller-manager and of the external attacher.',
+      'If it repeats: `kubectl get volumeattachments`, and the logs of kube-controller-manager and of the external attacher.',
     ],
     'volume has not been added to the list of VolumesInUse': [
       'The kubelet waits until node.status lists the volume as in use; only then may it be attached and mounted. That takes seconds.',
-      'If it repeats, the kubelet cannot update the status of its node: journalctl -u {unit}',
+      'If it repeats, the kubelet cannot update the status of its node: `journalctl -u {unit}`',
     ],
     'setting volume ownership for …{is taking|and fsGroup set}': [
       'The kubelet changes owner and group of every file in the volume (fsGroup); with many files that takes long.',
@@ -102,21 +103,21 @@ const SENTENCES: readonly Sentence[] = [
   ...said({ by: CONTROLLER, whole: true })({
     'multi-attach error': [
       'The volume may be on one node at a time, and another node still has it: its pod there has not ended, that node is down, or the volume is still mounted there.',
-      'kubectl get volumeattachments shows the other node; volctl plan there shows what keeps the volume. A node that is down for good: taint it node.kubernetes.io/out-of-service.',
+      '`kubectl get volumeattachments` shows the other node; `volctl plan` there shows what keeps the volume. A node that is down for good: taint it node.kubernetes.io/out-of-service.',
     ],
     'cannot {detach|trigger detach for} volume because it is still mounted | volume is still in use by node, according to node status':
       [
         "The controller does not detach the volume: the node's kubelet lists it as in use (node.status.volumesInUse).",
-        'On that node volctl explain on the volume shows what keeps it. If its kubelet is down, nobody shortens that list.',
+        'On that node `volctl explain` on the volume shows what keeps it. If its kubelet is down, nobody shortens that list.',
       ],
     'DetachVolume started: {node has out-of-service taint|this volume is not safe to detach, but …expired}, force detaching | volume not safe to detach…force detaching':
       [
         'The controller detaches the volume from a node that has not reported it unmounted. If that node still lives, the volume may still be mounted there, and lose what is written.',
-        'Before that node gets pods again: volctl plan there, and its kernel log (dmesg).',
+        'Before that node gets pods again: `volctl plan` there, and its kernel log (dmesg).',
       ],
   }),
   // Operations that failed.
-  ...said({ by: KUBELET, about: 'pod', next: 'volctl explain on the pod shows which volume is missing, and why.' })({
+  ...said({ by: KUBELET, about: 'pod', next: '`volctl explain` on the pod shows which volume is missing, and why.' })({
     'orphaned pod …found, but {error|failed} | failed to remove orphaned pod | pod found, but error occurred during checking mounted volumes':
       [
         'The pod was deleted, and the kubelet cannot remove its directory: something in it is mounted, not empty, or cannot be read.',
@@ -144,7 +145,7 @@ const SENTENCES: readonly Sentence[] = [
       'The volume is larger now, and the file system in it could not be grown on the node.',
     '{MountVolume|MapVolume|attacher}.WaitForAttach failed | VerifyControllerAttachedVolume*{| fetching pvc} failed': [
       'The kubelet waits for the volume to be attached to this node, in vain.',
-      'kubectl describe volumeattachments has the last error of each. Then the log of the external attacher.',
+      '`kubectl describe volumeattachments` has the last error of each. Then the log of the external attacher.',
     ],
     '{MountVolume.|}MountDevice failed': 'The volume could not be staged: mounted once for this node, below plugins.',
     'MountVolume*{| initialization| check} failed | mounter.SetUpAt failed':
@@ -154,7 +155,7 @@ const SENTENCES: readonly Sentence[] = [
     "couldn't get {configMap|secret}{| payload} */*: | error preparing data for projected volume":
       'The kubelet could not read what a config map, secret or projected volume is made of.',
   }),
-  ...said({ by: KUBELET, next: 'volctl explain on the volume names what still uses it, and what takes it down.' })({
+  ...said({ by: KUBELET, next: '`volctl explain` on the volume names what still uses it, and what takes it down.' })({
     'UnmountVolume* failed | unmounter.TearDownAt failed | error cleaning subPath mounts | failed to clean subpath "':
       'The kubelet could not take the volume of a pod down; it tries again, with pauses of up to 2 minutes 2 seconds.',
     'UnmountDevice* failed | GetDeviceMountRefs check failed':
@@ -162,14 +163,14 @@ const SENTENCES: readonly Sentence[] = [
   }),
   ...said({
     by: `${CONTROLLER} or the driver's external attacher`,
-    next: 'kubectl describe volumeattachments has the last error of each; then the logs of the external attacher and of the driver beside it.',
+    next: '`kubectl describe volumeattachments` has the last error of each; then the logs of the external attacher and of the driver beside it.',
   })({
     'AttachVolume* failed | attacher.Attach failed | kubernetes.io/csi: attachment for * failed | error processing {|"}csi-*: failed to attach':
       'The volume could not be attached to the node; it is tried again.',
     'DetachVolume* failed | detacher.* failed | detachment for VolumeAttachment for volume | error processing {|"}csi-*: failed to detach':
       [
         'The volume could not be detached from the node; it is tried again.',
-        'On the node, volctl explain on the volume shows what still has it. If nothing does: the log of the external attacher.',
+        'On the node, `volctl explain` on the volume shows what still has it. If nothing does: the log of the external attacher.',
       ],
   }),
   ...said({ by: KUBELET, about: 'driver' })({

@@ -8,7 +8,7 @@ import { VERDICT_STATES } from '../../plan/kinds.ts'
 import { volume } from '../../plan/operation-shape.ts'
 import { complete, kubeletInput, nextStep, problems, refused } from '../../plan/plan.ts'
 import { about, maybe, named } from '../../trust/json-schema.ts'
-import { flag, keptRecord, list, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
+import { flag, hint, keptRecord, list, object, oneOf, optional, type ShapeOf, text } from '../../trust/shape.ts'
 import { codeOf, count, path, pod } from '../../volumes/finding.ts'
 
 const code = codeOf(ALL_CODES)
@@ -25,7 +25,7 @@ const verdict = object({
   state,
   code: maybe('Of the problem, obstacle or wait; of an operation its reason.', code),
   message: text,
-  hint: optional(text),
+  hint: optional(hint),
   rule: optional(text),
   also: about('What else the plan says about it, less bad.', list(code)),
 })

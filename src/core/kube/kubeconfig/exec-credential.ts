@@ -6,6 +6,7 @@
  * everything that it has started. Its output is a secret: bounded in size, and never shown.
  */
 
+import type { Hint } from '../../messages/command.ts'
 import { codeOf, errnoOf, errorMessage, said, VolctlError } from '../../messages/findings.ts'
 import { TRUST_HINT } from '../../trust/files.ts'
 import { ownUser } from '../../trust/invoker.ts'
@@ -152,7 +153,7 @@ function failed({ command, installHint }: ExecPlugin, why: string, hint = instal
   return unfit(`${command} gave no credential: ${why}`, firstLine(hint))
 }
 
-function unfit(why: string, hint: string): VolctlError {
+function unfit(why: string, hint: Hint): VolctlError {
   return new VolctlError(said('CredentialFailed.plugin', { why }), { hint })
 }
 

@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { load } from 'js-yaml'
 import type { ErrorCode } from '../../messages/codes.ts'
+import type { Hint } from '../../messages/command.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
 import { type Finding, isMissing, said, VolctlError, type VolctlErrorOptions } from '../../messages/findings.ts'
 import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
@@ -52,7 +53,7 @@ export interface RawKubeConfig {
 }
 
 /** The error for what is not a usable kubeconfig. */
-export function invalid(finding: Finding<'KubeconfigInvalid'>, hint: string): VolctlError {
+export function invalid(finding: Finding<'KubeconfigInvalid'>, hint: Hint): VolctlError {
   return new VolctlError(finding, { hint })
 }
 

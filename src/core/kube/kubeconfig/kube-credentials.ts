@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import type { Agent } from 'node:https'
-import { volctl } from '../../base/command.ts'
+import { advice, type Hint, marked, volctl } from '../../messages/command.ts'
 import { errnoOf, said, VolctlError } from '../../messages/findings.ts'
 import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import { NODE_USER } from '../api/names.ts'
@@ -54,7 +54,7 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
       // The server that the plan showed, and that was confirmed, must stay the same.
       if (selected.server !== server || selected.insecure !== insecure)
         throw new VolctlError(said('OtherCluster.kubeconfig', { source }), {
-          hint: 'The header of a plan shows the server: volctl plan',
+          hint: marked('The header of a plan shows the server: `volctl plan`'),
         })
       return await connectionOptions(selected, options, signal)
     },
@@ -65,7 +65,7 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
 function refuseProgram({ plugin, source }: SelectedConfig): void {
   if (plugin === undefined) return
   throw new NotUsed('passedOver', said('KubeconfigUnsafe.program', { source, command: plugin.command }), {
-    hint: `If that program may be run as root, give the file: ${volctl('plan', '--kubeconfig', source)}`,
+    hint: advice`If that program may be run as root, give the file: ${volctl('plan', '--kubeconfig', source)}`,
     advice: `: give it with --kubeconfig ${source}`,
   })
 }
@@ -144,7 +144,7 @@ function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
 }
 
 /** One line without a secret. */
-function unusable({ contextName, source }: SelectedConfig, hint: string): VolctlError {
+function unusable({ contextName, source }: SelectedConfig, hint: Hint): VolctlError {
   return invalid(said('KubeconfigInvalid.credential', { source, contextName }), hint)
 }
 

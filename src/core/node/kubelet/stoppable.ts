@@ -1,7 +1,7 @@
 /** Whether volctl may stop the unit that runs the kubelet: what it runs besides, and who else may start or stop it (S35). */
 
-import { commandLine } from '../../base/command.ts'
 import { take } from '../../base/text.ts'
+import { advice, commandLine, type Hint, marked } from '../../messages/command.ts'
 import { type Finding, SafetyRefusal, said, saidOfAny } from '../../messages/findings.ts'
 import { kernelTextIfAny, linkIfAny, processIds } from '../../trust/kernel.ts'
 import { holdersOf, listeners } from '../../trust/listeners.ts'
@@ -86,7 +86,7 @@ const ENDS_ALL = new Set(['control-group', 'mixed'])
 const NAMED_AT_MOST = 3
 
 /** What keeps volctl from stopping the kubelet. */
-export function notStopped(finding: Finding<'KubeletNotStopped'>, hint: string): SafetyRefusal {
+export function notStopped(finding: Finding<'KubeletNotStopped'>, hint: Hint): SafetyRefusal {
   return new SafetyRefusal('S35', finding, { hint })
 }
 
@@ -100,12 +100,12 @@ export function requireStoppable(unit: string | undefined, facts: UnitFacts | un
   if (unit === undefined || facts === undefined)
     throw notStopped(
       unit === undefined ? said('KubeletNotStopped.noUnit') : said('KubeletNotStopped.unknownUnit', { unit }),
-      'Stop what runs the kubelet yourself, then: volctl apply; and start it again.',
+      marked('Stop what runs the kubelet yourself, then: `volctl apply`; and start it again.'),
     )
   const unstoppable = whyUnstoppable(facts)
   if (unstoppable === undefined) return facts
-  const { why, remedy, command } = unstoppable
-  throw notStopped(saidOfAny('KubeletNotStopped', 'why', { why }), `${remedy}: ${commandLine(...command)}`)
+  const { why, remedy, command: argv } = unstoppable
+  throw notStopped(saidOfAny('KubeletNotStopped', 'why', { why }), advice`${remedy}: ${commandLine(...argv)}`)
 }
 
 /** Why --stop-kubelet is refused; undefined: it is not. */

@@ -1,9 +1,11 @@
 /** What volctl's own documents have in common when they are read: their bytes, what they say that they are, and one line for a defect. */
+
 import { fstatSync, type Stats } from 'node:fs'
 import { Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
+import { type Hint, marked } from '../../messages/command.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
 import {
   type Args,
@@ -28,17 +30,19 @@ const VERSION = 'volctl.io/v1'
 const KINDS = {
   NodeSnapshot: {
     subject: 'snapshot',
-    again: 'Take the snapshot again: volctl snapshot -o FILE',
+    again: marked('Take the snapshot again: `volctl snapshot -o FILE`'),
     other: 'FileDamaged.ofCluster',
-    hint: 'Plan the cluster with: volctl plan --cluster --snapshot FILE; or take one of this node: volctl snapshot -o FILE',
+    hint: marked(
+      'Plan the cluster with: `volctl plan --cluster --snapshot FILE`; or take one of this node: `volctl snapshot -o FILE`',
+    ),
   },
   ClusterSnapshot: {
     subject: 'cluster snapshot',
-    again: 'Take the snapshot again: volctl snapshot --cluster -o FILE',
+    again: marked('Take the snapshot again: `volctl snapshot --cluster -o FILE`'),
     other: 'FileDamaged.ofNode',
-    hint: 'Leave out --cluster; or take one of the cluster: volctl snapshot --cluster -o FILE',
+    hint: marked('Leave out --cluster; or take one of the cluster: `volctl snapshot --cluster -o FILE`'),
   },
-  Plan: { subject: 'plan file', again: 'Save the plan again: volctl plan --out FILE' },
+  Plan: { subject: 'plan file', again: marked('Save the plan again: `volctl plan --out FILE`') },
 } as const
 
 /** What a snapshot is of, by its beginning: it may be one document, in many lines, or a document in each line. */
@@ -69,7 +73,7 @@ export class DocumentFrame {
   }
 
   /** The error of one that could not be read. */
-  unread(name: string, cause: unknown, hint?: string): VolctlError {
+  unread(name: string, cause: unknown, hint?: Hint): VolctlError {
     const why = unreadText(cause)
     if (cause instanceof TooLarge) return this.damaged('FileDamaged.why', { name, why }, { cause })
     return this.damaged('FileUnreadable.document', { name, why }, { cause, hint })

@@ -2,6 +2,7 @@
 
 import { replaceFile } from '../../linux/descriptors.ts'
 import { ownDescriptor } from '../../linux/paths.ts'
+import { marked } from '../../messages/command.ts'
 import { NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../../trust/files.ts'
 import { JSON_LIMITS, JsonLimitError, type JsonLimits, requireBoundedJson } from '../../trust/parse-json.ts'
 import { callerPath } from '../../trust/run.ts'
@@ -120,8 +121,12 @@ function requireSame(
 
 /** By what was asked for. */
 const OTHER_SCOPE = {
-  node: 'volctl apply --cluster makes its own plan, with the flags of this one. Save a plan of this node: volctl plan --out FILE',
-  cluster: 'A plan of a node is carried out on the node. Save a plan of the cluster: volctl plan --cluster --out FILE',
+  node: marked(
+    '`volctl apply --cluster` makes its own plan, with the flags of this one. Save a plan of this node: `volctl plan --out FILE`',
+  ),
+  cluster: marked(
+    'A plan of a node is carried out on the node. Save a plan of the cluster: `volctl plan --cluster --out FILE`',
+  ),
 }
 
 /**

@@ -6,7 +6,6 @@
  */
 
 import { ownValue } from '../../base/collections.ts'
-import { giveHandle, volctl } from '../../base/command.ts'
 import {
   type CsiIdentity,
   type Identified,
@@ -18,6 +17,7 @@ import {
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import type { MountInfo } from '../../linux/mount-table.ts'
 import { isWithin } from '../../linux/paths.ts'
+import { advice, giveHandle, volctl } from '../../messages/command.ts'
 import { said } from '../../messages/findings.ts'
 import type { PlanContext } from '../../rules/context.ts'
 import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
@@ -131,7 +131,7 @@ function unconfirmed(context: PlanContext, volume: PodVolume | BlockVolume, why:
     unconfirmed: said('IdentityUnconfirmed.noRecord', { state, why }),
     // The handle of an inline volume follows from pod and name (C32), so that it can be given as it is.
     hint: isInline
-      ? `${hint}; of an inline volume (csi: in the pod's spec) it is known: ${volctl('plan', '--handle', `${name}=${inlineCsiHandle(volume.podUid, plain)}`)}`
+      ? advice`${hint}; of an inline volume (csi: in the pod's spec) it is known: ${volctl('plan', '--handle', `${name}=${inlineCsiHandle(volume.podUid, plain)}`)}`
       : hint,
   }
 }

@@ -1,8 +1,8 @@
 /** What must hold before a wanted volume may be mounted (S22, S30, R430, R813, R814, R829; O26). */
 
-import { kubectl } from '../../base/command.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
-import { CODES, causeOf, entryOf, isByKubelet } from '../../messages/codes.ts'
+import { causeOf, entryOf, isByKubelet, remedyOf } from '../../messages/codes.ts'
+import { advice, kubectl, marked } from '../../messages/command.ts'
 import { type Finding, said } from '../../messages/findings.ts'
 import { whyNotManaged } from '../../node/kubelet/kubelet-flags.ts'
 import type { Wait } from '../../plan/draft.ts'
@@ -62,7 +62,7 @@ export function otherMachineWait({ inputs }: PlanContext, attachment?: VolumeAtt
   if (its === undefined || its === own) return undefined
   return {
     ...said('OtherMachine', { name: metadata.name, its, own }),
-    hint: `Once machine ${its} is certainly off, have the volume attached to this one: ${kubectl('delete', 'volumeattachment', metadata.name)}`,
+    hint: advice`Once machine ${its} is certainly off, have the volume attached to this one: ${kubectl('delete', 'volumeattachment', metadata.name)}`,
   }
 }
 
@@ -151,7 +151,9 @@ function unlistedWait({ options, cautiousNow }: PlanContext, { metadata }: Volum
     ? unlisted
     : {
         ...said('AttachedMismatch.waits', { message: unlisted.message }),
-        hint: 'The kubelet can only wait for that. See whether the controller runs, and when it last renewed its lease: kubectl -n kube-system get lease kube-controller-manager -o yaml. If it runs, its log says why it does not report.',
+        hint: marked(
+          'The kubelet can only wait for that. See whether the controller runs, and when it last renewed its lease: `kubectl -n kube-system get lease kube-controller-manager -o yaml`. If it runs, its log says why it does not report.',
+        ),
       }
 }
 
@@ -161,7 +163,7 @@ function notAttached(context: PlanContext, volume: VolumeToMount, finding: Findi
   const { message } = finding
   return {
     ...(unknown === undefined ? finding : said('NotAttached.elsewhere', { message, elsewhere: unknown.message })),
-    hint: `The attach/detach controller attaches the volume: see the events of the pod (kubectl describe pod)${unknown === undefined ? '.' : `, or find out where the volume is attached. ${unknown.hint ?? ''}`}`,
+    hint: advice`The attach/detach controller attaches the volume: see the events of the pod (${kubectl('describe', 'pod')})${unknown === undefined ? '.' : advice`, or find out where the volume is attached. ${unknown.hint ?? ''}`}`,
   }
 }
 
@@ -258,7 +260,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount): Obst
   if (data !== undefined) {
     return {
       ...said('DataUnderMountPoint.underVolume', { path: inputs.absolute(data.path) }),
-      hint: context.witnesses.isAlive(volume.podUid) ? CODES.RunsWithoutVolume.remedy : undefined,
+      hint: context.witnesses.isAlive(volume.podUid) ? remedyOf('RunsWithoutVolume') : undefined,
     }
   }
   if (!isNoBlock(volume)) return undefined

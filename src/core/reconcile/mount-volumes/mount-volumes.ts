@@ -1,8 +1,8 @@
 /** Phase 2 of the pass: volumes that desired pods lack (R410, S22; O3, O21, O26, O31). */
 
-import { commandLine } from '../../base/command.ts'
 import { bringBack, deadWords } from '../../linux/mount-table.ts'
 import type { Reason } from '../../messages/codes.ts'
+import { advice, commandLine } from '../../messages/command.ts'
 import { type Finding, said } from '../../messages/findings.ts'
 import type { Draft, Wait } from '../../plan/draft.ts'
 import { aboutWanted, type PlanContext, podNameOf, podRefOf, waitForKubelet } from '../../rules/context.ts'
@@ -97,7 +97,7 @@ function reportOther(
   const wants = expected ?? (driver === undefined ? undefined : `${driver}^${handle}`)
   const hint = isRecord
     ? `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`
-    : `Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? `who mounted this (${commandLine('findmnt', at)})` : `the log of CSI driver ${driver}`}, and delete the pod.`
+    : advice`Stop the pod: what it writes is not in its volume. Save what it has written, see ${driver === undefined ? advice`who mounted this (${commandLine('findmnt', at)})` : `the log of CSI driver ${driver}`}, and delete the pod.`
   const severity = isRecord ? 'warning' : 'error'
   context.findings.problem(
     severity,

@@ -4,14 +4,14 @@
  * wrong.
  */
 
-import { commandLine, untaintOutOfService, volctl } from '../../base/command.ts'
 import { present } from '../../base/text.ts'
 import { uniqueNameOf } from '../../facts/row.ts'
 import type { PersistentVolume } from '../../kube/api/objects.ts'
 import type { ProblemCode } from '../../messages/codes.ts'
+import { advice, commandLine, type Hint, untaintOutOfService, volctl } from '../../messages/command.ts'
 import { type Finding, said } from '../../messages/findings.ts'
 import { whyNotManaged } from '../../node/kubelet/kubelet-flags.ts'
-import { type Hint, ON_NODE } from '../../plan/draft.ts'
+import { ON_NODE } from '../../plan/draft.ts'
 import { howToStart, type PlanContext, stopCommand } from '../../rules/context.ts'
 import { describeNodes, freeHint, nodesWith } from '../../rules/other-nodes.ts'
 import { podListIsComplete } from '../../rules/pods/pod-classes.ts'
@@ -55,7 +55,7 @@ function reportOtherWriters(context: PlanContext, volume: PresentVolume): void {
   const objects = identity === undefined ? [persistentVolume] : context.objects.persistentVolumesOf(identity)
   const nodes = objects.some(allowsSeveralNodes) ? [] : nodesWith(context, volume)
   if (nodes.length > 0) {
-    const hint = `Two nodes that write corrupt the file system: decide which node keeps the volume, and delete the pods on the other. To keep the volume on this node: ${freeHint(nodes)}`
+    const hint = advice`Two nodes that write corrupt the file system: decide which node keeps the volume, and delete the pods on the other. To keep the volume on this node: ${freeHint(nodes)}`
     say(
       said('TwoWriters.mounted', { name, path, modes: accessModesText(persistentVolume), nodes: describeNodes(nodes) }),
       hint,
@@ -100,7 +100,7 @@ function isUsed({ uses }: PlanContext, { uniqueName, persistentVolume }: Present
 function howToReport(context: PlanContext, volume: PresentVolume): Hint {
   const { inputs, kubelet } = context
   if (kubelet.state !== 'running')
-    return `Unmount the volume, or ${howToStart(inputs.snapshot.kubelet)}, which reports the volume in use.`
+    return advice`Unmount the volume, or ${howToStart(inputs.snapshot.kubelet)}, which reports the volume in use.`
   return isUsed(context, volume)
     ? "Look in the kubelet's log for why it does not report the volume in use, or delete the pods that use the volume."
     : howToUnstage(context, volume)
@@ -113,22 +113,19 @@ function howToReport(context: PlanContext, volume: PresentVolume): Hint {
 function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueName }: PresentVolume): Hint {
   const why = 'No pod here wants the volume'
   if (kubelet.state === 'stopped')
-    return [
-      `${why}. To see how the volume is unstaged:`,
-      `${volctl('plan', '--volume', name)}; to do it: ${volctl('apply', '--volume', name)}`,
-    ]
+    return advice`${why}. To see how the volume is unstaged, and do it: ${volctl('apply', '--volume', name)}`.alike()
   const unit = inputs.snapshot.kubelet
   // The same as the plan's next step.
-  const [first, apply] =
+  const apply =
     unit?.unstoppable !== undefined
-      ? [`${unit.unstoppable.why}. ${unit.unstoppable.remedy}:`, commandLine(...unit.unstoppable.command)]
+      ? advice`${unit.unstoppable.why}. ${unit.unstoppable.remedy}: ${commandLine(...unit.unstoppable.command)}`
       : unit?.unit === undefined
-        ? [`Stop the kubelet${stopCommand(unit)}; then:`, volctl('apply', '--volume', name)]
-        : ['To do it while the kubelet is stopped:', volctl('apply', '--stop-kubelet', '--volume', name)]
+        ? advice`Stop the kubelet${stopCommand(unit)}; then: ${volctl('apply', '--volume', name)}`
+        : advice`To do it while the kubelet is stopped: ${volctl('apply', '--stop-kubelet', '--volume', name)}`
   const says = objects.isInUse(uniqueName)
     ? `${why}. The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s. If that does not help:`
     : `${why}, and the kubelet never unstages it.`
-  return [`${says} ${first}`, apply]
+  return advice`${says} ${apply}`.alike()
 }
 
 /**
@@ -149,7 +146,7 @@ function whyNotAttached({ objects, inputs }: PlanContext, { uniqueName, identity
 /** R731: the controller detaches volumes from such a node at once, mounted or not. */
 function reportOutOfService({ inputs, findings }: PlanContext, present: readonly PresentVolume[]): void {
   const names = present.map(({ name }) => name)
-  const hint = `This machine is running: stop the pods that use these volumes, or remove the taint (${untaintOutOfService(inputs.snapshot.nodeName)}).`
+  const hint = advice`This machine is running: stop the pods that use these volumes, or remove the taint (${untaintOutOfService(inputs.snapshot.nodeName)}).`
   findings.problem(
     'error',
     said('NodeNotReady.stillMounted', {
@@ -309,7 +306,7 @@ function reportName({ inputs, objects, kubelet, findings }: PlanContext, name: s
     ? 'The attach/detach controller corrects the list. If it does not, search the log of kube-controller-manager for the name.'
     : kubelet.state === 'running'
       ? 'Restart the kubelet, which then builds the list again, or search its log for the name. Until then the attach/detach controller gives what the list names to no other node.'
-      : `To update the list, ${howToStart(inputs.snapshot.kubelet)}; the attach/detach controller then releases for other nodes what the list no longer names.`
+      : advice`To update the list, ${howToStart(inputs.snapshot.kubelet)}; the attach/detach controller then releases for other nodes what the list no longer names.`
   findings.problem(
     'warning',
     said('ReportedUnused.listed', { volume, lists: lists.join(' and '), nodeName }),

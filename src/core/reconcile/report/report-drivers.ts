@@ -4,6 +4,7 @@ import { alike } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import type { ObjectMeta } from '../../kube/api/objects.ts'
 import { causeOf, type ProblemCode } from '../../messages/codes.ts'
+import { type Hint, marked } from '../../messages/command.ts'
 import { type Finding, said } from '../../messages/findings.ts'
 import type { CsiSocket } from '../../rpc/endpoints.ts'
 import { aboutWanted, type PlanContext, podNameOf } from '../../rules/context.ts'
@@ -43,7 +44,7 @@ function reportSocket(
   const at = endpoint ?? path
   const why = error ?? 'no answer'
   const subject = { driver }
-  const warn = (finding: Finding<ProblemCode>, hint?: string, because?: Because): void =>
+  const warn = (finding: Finding<ProblemCode>, hint?: Hint, because?: Because): void =>
     findings.problem('warning', finding, { path, subject }, hint, because)
   if (registered && endpoint?.startsWith('/'))
     findings.problem('info', said('DriverRegistration.outside', { driver, endpoint }), { path: endpoint, subject })
@@ -107,8 +108,9 @@ function reportEnding(context: PlanContext, volume: VolumeToMount): void {
     reportDeletion(`PersistentVolume ${persistentVolume.metadata.name}`, persistentVolume.metadata)
   const phase = persistentVolume?.status?.phase
   if (phase !== 'Released' && phase !== 'Failed') return
-  const hint =
-    'Look at the PersistentVolume (kubectl describe pv) before the pod is restarted: it may be deleted, or bound to another claim.'
+  const hint = marked(
+    'Look at the PersistentVolume (`kubectl describe pv`) before the pod is restarted: it may be deleted, or bound to another claim.',
+  )
   context.findings.problem('warning', said('ClaimUnbound.mounted', { name: specName, phase, pod }), about, hint)
 }
 

@@ -1,10 +1,10 @@
 /** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
 
-import { commandLine, kubectl, volctl } from '../../base/command.ts'
 import { alike, take } from '../../base/text.ts'
 import { uniqueNameOf } from '../../facts/row.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { bringBack, deadWords, type MountInfo } from '../../linux/mount-table.ts'
+import { advice, commandLine, type Hint, kubectl, volctl } from '../../messages/command.ts'
 import { said, saidOfAny } from '../../messages/findings.ts'
 import { stopPod } from '../../plan/commands.ts'
 import { ON_NODE } from '../../plan/draft.ts'
@@ -100,7 +100,7 @@ function reportFrozen({ inputs, witnesses, findings }: PlanContext, { uid, ref, 
         'error',
         said('PodGoneButRunning', { name, signs }),
         about,
-        stranger ?? [STOP_POD, commandLine(...stopPod(uid))],
+        stranger ?? advice`${STOP_POD} ${commandLine(...stopPod(uid))}`.alike(),
       )
       break
     case 'stranger':
@@ -140,12 +140,12 @@ function reportUnresolved(context: PlanContext): void {
   }
 }
 
-function unresolvedHint({ cause, mayBe, volume, claimName, persistentVolumeName, pod }: UnresolvedVolume): string {
+function unresolvedHint({ cause, mayBe, volume, claimName, persistentVolumeName, pod }: UnresolvedVolume): Hint {
   if (cause === 'Absent') {
     return `The pod's directories are left alone until its ${persistentVolumeName === undefined ? 'claim' : 'PersistentVolume'} exists.`
   }
   if (cause === 'Unbound') {
-    return `Only this pod waits for the claim. See why it is not bound: ${kubectl('describe', 'pvc', '-n', podNamespace(pod), claimName ?? 'NAME')}`
+    return advice`Only this pod waits for the claim. See why it is not bound: ${kubectl('describe', 'pvc', '-n', podNamespace(pod), claimName ?? 'NAME')}`
   }
   if (volume !== undefined) {
     return 'The kubelet cannot mount the volume either: repair the pod or its claim. Until then this volume alone is left as it is.'
@@ -317,7 +317,7 @@ function reportOldStagings({ inputs, staged, ledger, identify, objects, kubelet,
       (other) => !isOld(other) && other.layers.length > 0 && areOfOneRow(ledger.of(other), ledger.of(each)),
     )
     const volume = objects.persistentVolumesOf(identity)[0]?.metadata.name ?? each.key
-    const hint = `Once no pod of this node uses the volume, ${kubelet.state === 'stopped' ? '' : 'with the kubelet stopped, '}volctl unstages it: ${volctl('plan', '--volume', volume)}`
+    const hint = advice`Once no pod of this node uses the volume, ${kubelet.state === 'stopped' ? '' : 'with the kubelet stopped, '}volctl unstages it: ${volctl('plan', '--volume', volume)}`
     findings.problem(
       'warning',
       said('StagedAtOldPath', { volume, also: also ? 'also ' : '', path, leftover: also ? 'it is a leftover; ' : '' }),

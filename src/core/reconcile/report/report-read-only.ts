@@ -3,8 +3,8 @@
  * unchanged: mounted, attached, its directories in place; only the superblock's options show the error.
  */
 
-import { commandLine, PIPE } from '../../base/command.ts'
 import { isOnDisk } from '../../linux/mount-table.ts'
+import { advice, commandLine, PIPE } from '../../messages/command.ts'
 import { said } from '../../messages/findings.ts'
 import { aboutWanted, type PlanContext, podNameOf } from '../../rules/context.ts'
 import { readOnlyPlace, whyReadOnly } from '../../rules/foreign-mounts.ts'
@@ -30,7 +30,7 @@ export function reportReadOnly(context: PlanContext): void {
     // A server or daemon may make its file system read-only on purpose.
     const isDisk = isOnDisk(mount)
     const hint = isDisk
-      ? `Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`
+      ? advice`Look for the error (${commandLine('dmesg', PIPE, 'grep', source.slice('/dev/'.length))}). Then delete every pod that uses the file system, so that it is unmounted everywhere, and check it (${commandLine('fsck', source)}) before it is mounted again.`
       : 'Read the log of the server or daemon of this file system; if read-only is intended, set readOnly in the pod, or ro in mountOptions.'
     const about = aboutWanted(context, volume, path)
     findings.problem(

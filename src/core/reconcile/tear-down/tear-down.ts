@@ -2,6 +2,7 @@
 
 import { deadWords } from '../../linux/mount-table.ts'
 import { isByKubelet, type ProblemCode, type Reason } from '../../messages/codes.ts'
+import type { Hint } from '../../messages/command.ts'
 import { type Finding, said, saidOfAny } from '../../messages/findings.ts'
 import type { Draft } from '../../plan/draft.ts'
 import type { Operation, OperationKind, VolumeRef } from '../../plan/plan.ts'
@@ -163,7 +164,7 @@ export function reportKept(
   for (const entry of entries) {
     const path = context.inputs.absolute(entry.path)
     const code = entry.path.startsWith(`${target}/`) && !isStranger ? 'DataUnderMountPoint' : 'UnexpectedFile'
-    const kept: Finding<ProblemCode> & { readonly hint?: string } = saidOfAny(code, 'kept', {
+    const kept: Finding<ProblemCode> & { readonly hint?: Hint } = saidOfAny(code, 'kept', {
       path,
       size: entry.size ?? 'unknown',
       what,

@@ -6,12 +6,12 @@
  */
 
 import { memoize } from '../../base/collections.ts'
-import { commandLine, kubectl, volctl } from '../../base/command.ts'
 import { compareText, present } from '../../base/text.ts'
 import { type CsiIdentity, type Identified, uniqueNameOf } from '../../facts/row.ts'
 import type { VolumeAttachment } from '../../kube/api/objects.ts'
 import { undeletedPath } from '../../linux/paths.ts'
 import { isByKubelet } from '../../messages/codes.ts'
+import { advice, commandLine, kubectl, volctl } from '../../messages/command.ts'
 import { said } from '../../messages/findings.ts'
 import { type Draft, removedBy, type Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
@@ -131,7 +131,7 @@ function describeAttached(
 function handleUnknown(name: string): Identified {
   return {
     unconfirmed: said('IdentityUnconfirmed.noHandle', { name }),
-    hint: `Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself: ${kubectl('delete', 'volumeattachment', name)}`,
+    hint: advice`Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself: ${kubectl('delete', 'volumeattachment', name)}`,
   }
 }
 
@@ -150,7 +150,7 @@ function waitFor(
         error: error ? `; the last attempt failed: ${error}` : '',
         gone: '',
       }),
-      hint: `The driver's external-attacher has to finish the deletion; what it last said: ${kubectl('describe', 'volumeattachment', name)}`,
+      hint: advice`The driver's external-attacher has to finish the deletion; what it last said: ${kubectl('describe', 'volumeattachment', name)}`,
     }
   }
   if (user?.why?.is === 'kept') {
@@ -178,7 +178,7 @@ function waitFor(
 function stillOnNode(path: string): Wait {
   return {
     ...said('StillInUse.path', { path }),
-    hint: `See what it is, and what keeps it: ${volctl('explain', path)}`,
+    hint: advice`See what it is, and what keeps it: ${volctl('explain', path)}`,
   }
 }
 
@@ -197,7 +197,7 @@ function mountedByDriver(
   return (
     found && {
       ...said('StillInUse.elsewhere', { path: found.path }),
-      hint: `See who uses ${found.path} (${commandLine('findmnt', found.path)}); the driver takes it off, or has forgotten it.`,
+      hint: advice`See who uses ${found.path} (${commandLine('findmnt', found.path)}); the driver takes it off, or has forgotten it.`,
     }
   )
 }

@@ -1,6 +1,7 @@
 /** The two sources that show whether a pod is alive: the container runtime and the process table (S9). */
 
 import { append, memoize } from '../../base/collections.ts'
+import { type Advice, advice } from '../../messages/command.ts'
 import { type Finding, said } from '../../messages/findings.ts'
 import type { Problem } from '../../plan/plan.ts'
 import { THE_NODE } from '../../volumes/finding.ts'
@@ -157,9 +158,9 @@ export const knownPods = memoize((inputs: ActualInputs): ReadonlySet<string> => 
 })
 
 /** How a person finds out whose processes they are, and what to do then. */
-export function strangerHint(uid: string): string {
+export function strangerHint(uid: string): Advice {
   const names = [...new Set([uid, uid.replaceAll('-', '_')])].join('|')
-  return `Find the processes: grep -lE 'pod(${names})' /proc/[0-9]*/cgroup. End them, or, if another kubelet on this machine started them, delete its pod there; then plan again.`
+  return advice`Find the processes: grep -lE 'pod(${names})' /proc/[0-9]*/cgroup. End them, or, if another kubelet on this machine started them, delete its pod there; then plan again.`
 }
 
 /**

@@ -4,6 +4,7 @@
  */
 
 import { formatDuration, take } from '../../base/text.ts'
+import type { Hint } from '../../messages/command.ts'
 import type { NextStep, Severity } from '../../plan/plan.ts'
 
 /** One line below a title; the labels of a part stand in a column. */
@@ -30,7 +31,7 @@ export interface Need {
   readonly names?: string
   /** What hangs on it, by name. */
   readonly blocks: readonly string[]
-  readonly remedy: readonly string[]
+  readonly remedy: readonly Hint[]
 }
 
 export interface Answer {
@@ -42,7 +43,7 @@ export interface Answer {
   readonly needs: readonly Need[]
   /** Those without rows are not shown. */
   readonly parts: readonly Part[]
-  readonly notes: readonly string[]
+  readonly notes: readonly Hint[]
   /** They add up; '': nothing is counted. */
   readonly counts: string
   /** The first is the next step; the others belong to it, in order. */

@@ -2,11 +2,13 @@
  * What an answer takes from a plan of either scope in the same way; most of all what needs a person: causes, alike ones as one, each with
  * what hangs on it and what lifts it.
  */
+
 import { alike, count, present } from '../../base/text.ts'
 import { type Code, saidOfMany } from '../../messages/codes.ts'
+import { advice, type Hint } from '../../messages/command.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { AnyOperation, AnyPlan, AnyWaiting } from '../../plan/cluster-plan.ts'
-import { type CommandContext, typed } from '../../plan/commands.ts'
+import { type CommandContext, typedIn } from '../../plan/commands.ts'
 import { TAKING_AWAY } from '../../plan/kinds.ts'
 import { type PodText, shownSubject } from '../../plan/names.ts'
 import { usersText } from '../../plan/next-steps.ts'
@@ -101,13 +103,12 @@ function needOf(same: readonly [Cause, ...Cause[]], plan: AnyPlan, ground: Groun
 const WAYS_AT_MOST = 3
 
 /** Of several that differ in their commands alone the first. */
-function waysOf(same: readonly Cause[], { context = { applyFlags: [] } }: Ground): string[] {
-  const ways = new Map<string, string>()
-  for (const { remedy, command } of same) {
-    const [says, text] = remedy
-    if (says === undefined || ways.has(says)) continue
-    const line = command === undefined ? text : typed({ ...command, flags: 'read', why: '' }, context).command
-    ways.set(says, line === undefined ? says : `${says} ${line}`)
+function waysOf(same: readonly Cause[], { context = { applyFlags: [] } }: Ground): Hint[] {
+  const ways = new Map<string, Hint>()
+  for (const { remedy } of same) {
+    const [says, command] = remedy
+    if (says === undefined || ways.has(`${says}`)) continue
+    ways.set(`${says}`, typedIn(command === undefined ? says : advice`${says} ${command}`, context))
   }
   return [...ways.values()].slice(0, WAYS_AT_MOST)
 }
