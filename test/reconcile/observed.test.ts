@@ -229,6 +229,11 @@ describe('O43: an attachment that the controller does not report', () => {
   it('control: made a moment ago it may still be reported, and the kubelet mounts it', () => {
     expect(waits(plan(attached(NOW)))).toEqual(['MountVolume KubeletRunning'])
   })
+
+  it('S3: a Node that was not read lists nothing', () => {
+    const [wait] = plan(attached('2026-11-21T11:00:00Z', false).withApi({ node: undefined })).waiting
+    expect(wait?.code).toBe('NotAttached')
+  })
 })
 
 describe('O1: a global mount that is gone under a pod that runs', () => {

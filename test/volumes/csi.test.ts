@@ -87,6 +87,8 @@ describe('what stands in the way', () => {
     expect(codes(lost(wanting()), { handles: { 'pv-1': 'other' } })).toEqual(['IdentityUnconfirmed'])
     const other = lost(wanting()).staged('other', '7:1')
     expect(codes(other)).toContain('IdentityUnconfirmed')
+    // O31: a kubelet that runs writes it again.
+    expect(codes(lost(wanting()).with({ kubelet: { running: true, mayReturn: true } }))).toEqual([])
     expect(codes(other, given)).toContain('IdentityUnconfirmed')
   })
 })

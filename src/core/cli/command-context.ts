@@ -49,7 +49,7 @@ export function givenBy(flags: Flags, settleMs: number, words: readonly string[]
     program: programName(),
     applyFlags: [...typedAgain(flags, AGAIN), ...words],
     nodeFlags: flags['host-root'] === undefined ? undefined : typedAgain(flags, ON_NODE),
-    readFlags: typedAgain(flags, Object.keys(apiFlags)),
+    readFlags: typedAgain(flags, Object.keys(flags.cluster === true ? apiFlags : placeFlags)),
     settleMs,
     // Most plans advise nothing that an apply could have failed at.
     get failed() {

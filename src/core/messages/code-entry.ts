@@ -30,8 +30,8 @@ interface Entry {
   readonly many?: (n: number, users: string) => string
   /** A wait for a kubelet that runs: it does this itself. */
   readonly byKubelet?: true
-  /** Said of an operation although it waits: always, of a set-up, never; else where its kind of cause is one that no kubelet mends. */
-  readonly lasts?: 'always' | 'in-set-up' | 'never'
+  /** Said of an operation although it waits: always, of such an operation alone, never; else where its kind of cause is one that no kubelet mends. */
+  readonly lasts?: 'always' | 'in-set-up' | 'in-tear-down' | 'never'
   /** In a cluster it is a fact about the node, and not about one volume there. */
   readonly ofNode?: true
 }

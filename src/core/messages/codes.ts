@@ -71,7 +71,8 @@ export function isByKubelet(code: WaitingCode): boolean {
 export function outlasts(code: BlockCode, wait: WaitingCode, isSetUp: boolean): boolean {
   const { lasts, cause }: Partial<CodeEntry> = entryOf(code) ?? {}
   if (!isByKubelet(wait)) return lasts === 'always'
-  return lasts === 'in-set-up' ? isSetUp : lasts !== 'never' && cause !== undefined && CAUSE_KINDS[cause].lasts === true
+  if (lasts === 'in-set-up' || lasts === 'in-tear-down') return isSetUp === (lasts === 'in-set-up')
+  return lasts !== 'never' && cause !== undefined && CAUSE_KINDS[cause].lasts === true
 }
 
 /** Several causes of a code in one sentence; undefined: each has its own. @param users whom they have in common */

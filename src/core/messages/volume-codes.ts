@@ -234,6 +234,8 @@ const IDENTITY = codes({ cause: 'identity' })({
         '{mountPoint} is mounted, but its vol_data.json is missing, and no staged volume on device {dev} proves that its volume handle is {handle}',
     },
     in: ['blocked'],
+    // A kubelet that runs knows which volume its pod wants, and writes a lost record again (O31).
+    lasts: 'in-tear-down',
     means: 'which volume this is could not be confirmed: driver, handle or disk is not proven',
     many: (n) => `Nothing proves which volume is mounted at ${n} places`,
     next: 'Check the handle in the storage system; then: `volctl plan --handle VOLUME=HANDLE`; for disks compare lsblk and /dev/disk.',

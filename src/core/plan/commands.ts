@@ -10,7 +10,7 @@ export interface CommandContext {
   readonly applyFlags: readonly string[]
   /** The same for a command that is typed on the node itself; given where volctl runs in a container. */
   readonly nodeFlags?: readonly string[]
-  /** Words that a command which only looks needs as well: --kubeconfig. */
+  /** Words that a command which only looks needs as well: --kubeconfig, --root-dir. */
   readonly readFlags?: readonly string[]
   /** The file that all was read from, maybe on another machine. */
   readonly snapshot?: string

@@ -120,7 +120,8 @@ const attachWait: WaitOf = (context, volume) => {
   }
   if (attachment !== undefined && attachment.status?.attached !== true) return refusedWait(context, volume, attachment)
   if (!isListed) {
-    return attachment === undefined
+    // A Node that was not read lists nothing (S3).
+    return attachment === undefined || inputs.snapshot.api?.node?.status === undefined
       ? notAttached(context, volume, said('NotAttached.unlisted', { uniqueName }))
       : unlistedWait(context, attachment, uniqueName)
   }

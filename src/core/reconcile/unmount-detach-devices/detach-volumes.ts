@@ -95,8 +95,9 @@ function detachVolume(
   const detach = {
     kind: 'DetachVolume',
     // The same text for every volume, so that a screen shows it once.
-    ...said(after.length === 0 ? 'NotWanted.unused' : 'NotWanted.lastPodGone', {
+    ...said(users.length > 0 ? 'NotWanted.onNode' : after.length === 0 ? 'NotWanted.unused' : 'NotWanted.lastPodGone', {
       controller: whatTheControllerWaitsFor(context, uniqueName),
+      node: context.inputs.snapshot.nodeName,
     }),
     volume: describeAttached(context, attachment, identity, after),
     subject,

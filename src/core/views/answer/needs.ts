@@ -56,13 +56,14 @@ function isKept(code: Code): boolean {
 }
 
 /** What refuses a plan as a whole needs a person first; a cause that says the same says what hangs on it. */
-function withRefusal({ refused }: AnyPlan, needs: readonly Need[], { said, context }: Ground): readonly Need[] {
+function withRefusal({ refused }: AnyPlan, needs: readonly Need[], { said }: Ground): readonly Need[] {
   if (refused === undefined) return needs
   const text = said(refused.message)
   const same = needs.find((each) => each.text === text)
   // That of a cause has the flags in force.
-  const remedy = (context && same?.remedy) ?? [refused.hint ?? []].flat()
-  return [{ severity: 'error', text, blocks: same?.blocks ?? [], remedy }, ...needs.filter((each) => each !== same)]
+  const { remedy = [], blocks = [] } = { ...same }
+  const ways = remedy.length > 0 ? remedy : [refused.hint ?? []].flat()
+  return [{ severity: 'error', text, blocks, remedy: ways }, ...needs.filter((each) => each !== same)]
 }
 
 /**
