@@ -11,8 +11,8 @@ import { callerPath } from '../core/trust/run.ts'
 export default class Snapshot extends VolctlCommand {
   static override summary = 'Write to one file everything that a plan is computed from. Changes nothing.'
   static override description =
-    'Reads the API server and the node as plan does and writes one JSON document (mode 0600). plan, status, ' +
-    'explain and check --snapshot work from it on any machine. No secret leaves the node: the snapshot has only keyed digests of ' +
+    'Reads the API server and the node as plan does and writes one file of JSON (mode 0600). plan, status, ' +
+    'explain, check and doctor --snapshot work from it on any machine. No secret leaves the node: the snapshot has only keyed digests of ' +
     'secrets and of the files made from them, and the key is discarded.'
   static override usage = 'snapshot [-o FILE] [FLAGS]'
   static override examples = examples({

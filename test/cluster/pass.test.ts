@@ -201,6 +201,14 @@ describe('what a plan is narrowed to', () => {
     expect(plan(state, options).problems.map((each) => each.code)).toEqual([code])
   })
 
+  it('S34: the name of a node that is like one which is not there is not offered as gone', () => {
+    const nodes = [node('node-1')]
+    const hints = (options: Partial<ClusterOptions>) =>
+      plan({ ...state, nodes }, options).problems.map(({ hint }) => `${hint}`)
+    expect(hints({ nodes: ['node-2'] })).toContainEqual(expect.stringMatching(/^Did you mean node-1\?/))
+    expect(hints({ nodeGone: ['node-2'] })).toContainEqual(expect.stringMatching(/^Check the name\. If/))
+  })
+
   it('a name of two pods is said, and neither is taken', () => {
     const pods = [pod('p', 'a', ['x']), { ...pod('p', 'a', ['x']), namespace: 'shop', uid: 'other' }]
     const made = plan({ ...state, pods }, { pods: ['p'] })

@@ -89,6 +89,9 @@ function madeRoomFor([wanted, ...others]: readonly Row[]): readonly PodRef[] {
 
 // Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well.
 
+const NOT_GONE =
+  'Check the name. If it is right, nothing of the node is left: leave out --node-gone, or give --ignore-not-found.'
+
 export function reportUnmatchedNames(context: ClusterContext, { scheduled, unmatched, ambiguous }: Scope): void {
   const { state, options, rows } = context
   const nodes = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ node }) => node)]
@@ -99,14 +102,15 @@ export function reportUnmatchedNames(context: ClusterContext, { scheduled, unmat
     ...faultsOf(
       options.nodeGone,
       'node',
-      'Check the name. If it is right, nothing of the node is left: leave out --node-gone, or give --ignore-not-found.',
+      NOT_GONE,
       // Also of those that are gone: pods of theirs may be left, or the lease of their kubelet.
       () => [
         ...nodes,
         ...state.pods.flatMap(({ node }) => node ?? []),
         ...(state.lostNodes ?? []).map(({ name }) => name),
       ],
-    ),
+      // A name that is only like it is that of a machine which may run.
+    ).map((fault) => ({ ...fault, hint: NOT_GONE })),
     ...faultsOf(
       options.namespaces,
       'namespace with a pod or claim',

@@ -143,7 +143,7 @@ function serverCheck({ failures, credential }: DoctorLook, api: ApiSnapshot | un
   if (refusal !== undefined)
     return check('ApiServer', 'failed', refusal.message, 'Use a credential that may list pods.', NO_PLAN)
   const user = api.user === undefined ? '' : ` to ${api.user}`
-  const from = credential === undefined ? `a ${api.credential} credential` : credential
+  const from = credential === undefined ? `the ${api.credential} credential` : credential
   const pods = count(api.pods.length, 'pod')
   return check('ApiServer', 'ok', `${api.server} answers${user}, by ${from}: ${pods} of this node`)
 }
