@@ -28,7 +28,7 @@ export async function startAttacher(api: TestApiServer, options: AttacherOptions
     const isGoing = metadata.deletionTimestamp != null
     if (!isGoing && status?.attached === true) return
     const path = objectPath(ATTACHMENTS, { name: metadata.name })
-    const patch = (body: object) => client.send('mergePatch', { path, body, shape: anything })
+    const patch = (body: object) => client.send('patch', { path, body, shape: anything })
     if (!isGoing && !metadata.finalizers?.includes(finalizer)) return patch({ metadata: { finalizers: [finalizer] } })
     if (!when()) return
     const message = isGoing ? detachError : attachError

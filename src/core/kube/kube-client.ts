@@ -93,8 +93,6 @@ export const WRITES = {
   replace: { method: 'PUT' },
   /** A strategic merge patch. */
   patch: { method: 'PATCH', contentType: 'application/strategic-merge-patch+json' },
-  /** A JSON merge patch (RFC 7386): a list in it replaces the list. */
-  mergePatch: { method: 'PATCH', contentType: 'application/merge-patch+json' },
 } as const satisfies Record<string, WriteRequest>
 
 export type Write = keyof typeof WRITES

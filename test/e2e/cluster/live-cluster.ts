@@ -87,7 +87,7 @@ export class LiveCluster implements AsyncDisposable {
   }
 
   #patch(path: string, body: object): Promise<unknown> {
-    return this.#client.send('mergePatch', { path, body, shape: anything })
+    return this.#client.send('patch', { path, body, shape: anything })
   }
 
   /** `pv-data@node`, with `!` while it is on the way. */
