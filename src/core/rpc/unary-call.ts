@@ -9,7 +9,6 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
-import { memoize } from '../base/collections.ts'
 import { firstCharacters } from '../base/text.ts'
 import { errorMessage } from '../messages/findings.ts'
 import type { Budget } from '../trust/bytes.ts'
@@ -96,11 +95,10 @@ function unpackedSize(message: DescMessage, bytes: Uint8Array, most: number): nu
   const reader = new BinaryReader(bytes)
   let size = 0
   const measure = (of: DescMessage, end: number, depth: number): void => {
-    const fields = fieldsOf(of)
-    size += OBJECT_BYTES + fields.size * FIELD_BYTES
+    size += OBJECT_BYTES + of.fields.length * FIELD_BYTES
     while (reader.pos < end && size <= most) {
       const [number, wireType] = reader.tag()
-      const field = fields.get(number)
+      const field = of.fields.find((each) => each.number === number)
       if (wireType !== WireType.LengthDelimited) {
         reader.skip(wireType, number)
         size += VALUE_BYTES
@@ -123,10 +121,6 @@ function unpackedSize(message: DescMessage, bytes: Uint8Array, most: number): nu
   }
   return size
 }
-
-const fieldsOf = memoize(
-  ({ fields }: DescMessage): ReadonlyMap<number, DescField> => new Map(fields.map((field) => [field.number, field])),
-)
 
 function messageIn(field: DescField | undefined): DescMessage | undefined {
   if (field?.fieldKind === 'message') return field.message
