@@ -30,7 +30,6 @@ import { controllerWantedVolumes, statusVolumesAt } from '../../volumes/populate
 import { evidenceOf, globalPathOf, pluginNamed } from '../../volumes/registry.ts'
 import {
   attachmentName,
-  CSI_PLUGIN,
   inlineCsiHandle,
   parseCsiUniqueName,
   unescapeQualifiedName,
@@ -180,27 +179,15 @@ interface PresentVolume {
   readonly subject: () => Subject
 }
 
-type At = Pick<PresentVolume, 'path' | 'pods' | 'subject'> & Partial<Pick<PresentVolume, 'name'>>
-
 /** One entry for each unique name, with a pod's own path if there is one. */
 export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
-  const { classes, desired, staged, blocks, inputs, ledger, objects } = context
+  const { desired, inputs, ledger, objects, uses } = context
   const { api } = inputs.snapshot
   const found = new Map<string, PresentVolume>()
   const note = ({ path, ...volume }: PresentVolume): void => {
     const known = found.get(volume.uniqueName)
     const pods = [...new Set([...(known?.pods ?? []), ...volume.pods])]
     found.set(volume.uniqueName, { ...(known ?? { ...volume, path: inputs.absolute(path) }), pods })
-  }
-  /** @param at without a name: what is only staged */
-  const noteCsi = ({ driver, handle }: Handle, at: At): void => {
-    // Without the CSIDriver object it is not known whether the driver attaches volumes (S3).
-    const object = api?.csiDrivers.find(({ metadata }) => metadata.name === driver)
-    if (object === undefined || object.spec.attachRequired === false) return
-    const identity = { driver, handle }
-    const [persistentVolume] = objects.persistentVolumesOf(identity)
-    const { name = persistentVolume?.metadata.name ?? handle } = at
-    note({ ...at, uniqueName: uniqueNameOf(identity), name, identity, persistentVolume })
   }
   for (const volume of desired.volumes) {
     const uniqueName = attachableName(context, volume)
@@ -216,26 +203,23 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
     })
   }
   // Also of pods that are gone.
-  for (const volume of classes.all.flatMap(({ uid }) => ledger.podVolumes(uid))) {
-    const { podUid: uid, stateFile, target: path } = volume
-    if (stateFile?.data === undefined || inputs.at(path).length === 0) continue
+  for (const { pod, identity, thing } of uses.mounted) {
+    const { driver, handle } = identity
+    // Without the CSIDriver object it is not known whether the driver attaches volumes (S3).
+    const object = api?.csiDrivers.find(({ metadata }) => metadata.name === driver)
+    if (object === undefined || object.spec.attachRequired === false) continue
     // An inline volume is never attached, whatever its driver does with other volumes (C35).
-    if (stateFile.data.handle === inlineCsiHandle(uid, volume.name)) continue
-    const name = unescapeQualifiedName(volume.name)
-    noteCsi(stateFile.data, { name, path, pods: [uid], subject: () => ledger.of(volume) })
-  }
-  for (const each of staged) {
-    const { stateFile, layers, target: path } = each
-    if (stateFile?.data === undefined || layers.length === 0) continue
-    noteCsi(stateFile.data, { path, pods: [], subject: () => ledger.of(each) })
-  }
-  for (const block of blocks) {
-    const { plugin, stateFile, mappings, staging, name, dir: path } = block
-    const held = mappings.filter(({ mapLayers, publishLayers }) => mapLayers.length + publishLayers.length > 0)
-    if (plugin !== CSI_PLUGIN || stateFile?.data === undefined) continue
-    if (held.length === 0 && staging.mounts.length === 0) continue
-    const pods = held.map(({ podUid }) => podUid)
-    noteCsi(stateFile.data, { name, path, pods, subject: () => ledger.of(block, held[0]?.podUid) })
+    if ('podUid' in thing && handle === inlineCsiHandle(thing.podUid, thing.name)) continue
+    const [persistentVolume] = objects.persistentVolumesOf(identity)
+    note({
+      uniqueName: uniqueNameOf(identity),
+      name: 'name' in thing ? unescapeQualifiedName(thing.name) : (persistentVolume?.metadata.name ?? handle),
+      path: 'target' in thing ? thing.target : thing.dir,
+      pods: present(pod?.uid),
+      identity,
+      persistentVolume,
+      subject: () => ledger.of(thing, pod?.uid),
+    })
   }
   // Of other plugins a PersistentVolume gives the name by which the Node lists the volume.
   for (const each of ledger.globals) {

@@ -7,13 +7,14 @@
 import { append } from '../../base/collections.ts'
 import type { Ledger } from '../../facts/ledger.ts'
 import { identityOfObject, uniqueNameOf } from '../../facts/row.ts'
+import type { MountInfo } from '../../linux/mount-table.ts'
 import { type Handle, isSameVolume } from '../../volumes/api-objects.ts'
 import type { MayBe } from '../../volumes/desired-state.ts'
 import { localVolume } from '../../volumes/local-volume.ts'
 import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
 import type { BlockVolume } from '../../volumes/on-disk/block-volume.ts'
-import type { SubPaths } from '../../volumes/on-disk/pod-volumes.ts'
-import { isOld, isSetUp } from '../../volumes/on-disk/staged-volumes.ts'
+import type { PodVolume, SubPaths } from '../../volumes/on-disk/pod-volumes.ts'
+import { isSetUp, type StagedVolume } from '../../volumes/on-disk/staged-volumes.ts'
 import { baseName } from '../../volumes/on-disk/tree.ts'
 import { pluginNamed } from '../../volumes/registry.ts'
 import { stagedFor } from '../../volumes/same-volume.ts'
@@ -58,7 +59,11 @@ interface Part {
   readonly what?: string
   /** Not only empty directories. */
   readonly setUp: boolean
+  /** What the part is of; absent: nothing of it is mounted or mapped. */
+  readonly mounted?: Mounted
 }
+
+type Mounted = PodVolume | StagedVolume | BlockVolume
 
 export type VolumeUses = ReturnType<typeof volumeUses>
 
@@ -66,6 +71,7 @@ export type VolumeUses = ReturnType<typeof volumeUses>
 export function volumeUses(ledger: Ledger, classes: PodClasses) {
   const { desired, blocks, staged, inputs, objects, onDisk } = ledger.sources
   const unidentified: UnidentifiedVolume[] = []
+  const mounted: { readonly pod?: PodClass; readonly identity: Handle; readonly thing: Mounted }[] = []
   /** By unique name, and by the name of the volume's directory. */
   const users = new Map<string, VolumeUser[]>()
   /** By the name of the volume's directory. */
@@ -84,7 +90,8 @@ export function volumeUses(ledger: Ledger, classes: PodClasses) {
   }
 
   const note = (part: Part): void => {
-    const { pod, plugin, name, uniqueName, record, paths, what, setUp } = part
+    const { pod, plugin, name, uniqueName, record, paths, what, setUp, mounted: thing } = part
+    if (record?.data !== undefined && thing !== undefined) mounted.push({ pod, identity: record.data, thing })
     if (pod === undefined || !isLiving(pod)) {
       const [path, ...more] = paths.filter((each) => each !== undefined)
       if (plugin === CSI_PLUGIN && setUp && path !== undefined) append(traces, name, { record, trace: [path, ...more] })
@@ -123,13 +130,17 @@ export function volumeUses(ledger: Ledger, classes: PodClasses) {
     if (isLiving(pod)) unidentified.push(...unidentifiedVolumes(inputs, pod, hasCsiTraces))
   }
   for (const block of blocks) for (const part of partsOfBlock(inputs, classes, block)) note(part)
-  // The layout before 1.24 is by PersistentVolume (C11).
-  for (const each of staged.filter(isOld))
-    note({ plugin: CSI_PLUGIN, name: each.key, record: each.stateFile, paths: [each.target], setUp: isSetUp(each) })
+  // The layout before 1.24 is by PersistentVolume (C11), that of today by a hash.
+  for (const each of staged) {
+    const { key: name, stateFile: record, target } = each
+    note({ plugin: CSI_PLUGIN, name, record, paths: [target], setUp: isSetUp(each), mounted: ifAny(each.layers, each) })
+  }
 
   return {
     /** Volumes of Desired and Frozen pods that could not be identified. */
     unidentified: unidentified as readonly UnidentifiedVolume[],
+    /** What is mounted or mapped here of CSI volumes, by their records: of all pods, then of devices. */
+    mounted: mounted as Readonly<typeof mounted>,
     /**
      * Pods that are Desired or Frozen and use this unique name; or that have on disk, under this PersistentVolume's name, a CSI volume
      * whose vol_data.json is lost, or whose claim is bound to it, although it cannot be used.
@@ -167,13 +178,15 @@ function partsOfPod({ sources: { inputs }, podVolumes, leakedSubPaths }: Ledger,
     ...local.map(({ plugin, name, target }) => ({
       ...{ pod, plugin, name, uniqueName: uniqueVolumeName(plugin, name), paths: [target], setUp: true },
     })),
-    ...volumes.flatMap(({ plugin, name, target, stateFile: record, layers, foreign, subPaths }): Part[] => {
+    ...volumes.flatMap((volume): Part[] => {
+      const { plugin, name, target, stateFile: record, layers, foreign, subPaths } = volume
       const published = inputs.tree.get(target)
       // A driver may publish a link or a device, too (C17).
       const isPublished = published !== undefined && published.type !== 'dir'
       const setUp = record !== undefined || layers.length + foreign.length > 0 || isPublished
       const what = `${inputs.absolute(target)} has no readable vol_data.json`
-      return [{ pod, plugin, name, record, paths: [target], what, setUp }, ...subPathPart(inputs, pod, subPaths)]
+      const own = { pod, plugin, name, record, paths: [target], what, setUp, mounted: ifAny(layers, volume) }
+      return [own, ...subPathPart(inputs, pod, subPaths)]
     }),
     ...leakedSubPaths(pod.uid).flatMap((subPaths) => subPathPart(inputs, pod, subPaths)),
   ]
@@ -192,15 +205,24 @@ function partsOfBlock(inputs: ActualInputs, classes: PodClasses, block: BlockVol
   const { plugin, stateFile: record, dir, mapDir, stagingPath, publishDir } = block
   const about = { plugin, name: escapeQualifiedName(block.name), record, setUp: true }
   return [
-    ...block.mappings.map(({ podUid, mapFile, publishPath, symlink }) => ({
+    ...block.mappings.map(({ podUid, mapFile, mapLayers, publishPath, publishLayers, symlink }) => ({
       ...about,
       pod: classes.of(podUid),
       uniqueName: uniqueVolumeName(plugin, block.name),
       paths: [mapFile, publishPath, symlink],
       what: `block map ${inputs.absolute(mapFile ?? publishPath ?? symlink ?? dir)} has no readable state file`,
+      mounted: ifAny([...mapLayers, ...publishLayers], block),
     })),
-    { ...about, paths: [dir, mapDir, stagingPath, publishDir].filter((path = '') => inputs.tree.has(path)) },
+    {
+      ...about,
+      paths: [dir, mapDir, stagingPath, publishDir].filter((path = '') => inputs.tree.has(path)),
+      mounted: ifAny(block.staging.mounts, block),
+    },
   ]
+}
+
+function ifAny(mounts: readonly MountInfo[], thing: Mounted): Mounted | undefined {
+  return mounts.length > 0 ? thing : undefined
 }
 
 /** @param driver undefined: any */
