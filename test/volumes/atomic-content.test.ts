@@ -17,7 +17,7 @@ const user = pod([], {
 })
 
 function content(source: Omit<PodVolumeSource, 'name'>, parts: Parameters<typeof api>[0] = snapshot, of = user) {
-  const expected = expectedContent(api(parts))(of)({ name: 'v', ...source })
+  const expected = expectedContent(api(parts))({ pod: of, source: { name: 'v', ...source } })
   if (expected instanceof NoContent) return expected.kind
   return Object.fromEntries([...expected].map(([path, { value }]) => [path, value]))
 }

@@ -183,7 +183,7 @@ export interface DiskRecord {
   readonly volume: CsiIdentity
 }
 
-/** Each looks once at a thing. */
+/** Of a pod's volume and of an attachment, which take a search, once. */
 interface Identify {
   podVolume(volume: PodVolume): Identified
   staged(staged: StagedVolume): Identified

@@ -43,8 +43,8 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     // Asked once a thing is to be identified: by then the context is whole.
     identify: {
       podVolume: memoize((volume) => identifyPodVolume(context, volume)),
-      staged: memoize((each) => identifyStaged(context, each)),
-      block: memoize((block) => identifyBlock(context, block)),
+      staged: (each) => identifyStaged(context, each),
+      block: (block) => identifyBlock(context, block),
       attachment: memoize((attachment) => identifyAttachment(context, attachment)),
     },
     objects: apiObjects(snapshot),

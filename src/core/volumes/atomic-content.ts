@@ -27,22 +27,21 @@ type ExpectedContent = ReadonlyMap<string, PayloadFile<ExpectedFile>> | NoConten
 
 const ANY: ExpectedFile = {}
 
-/** `unknown` for a volume that no atomic writer fills. Computed once, since neither source nor API objects change. */
+/** `unknown` for a volume that no atomic writer fills. Computed once, since neither volume nor API objects change. */
 export const expectedContent = memoize((api: ApiSnapshot) =>
-  memoize((pod: Pod) =>
-    memoize((source: PodVolumeSource): ExpectedContent => {
-      const lookup = apiLookup(api)
-      const namespace = podNamespace(pod)
-      return payloadFiles<ExpectedFile>(source, pod, {
-        configMap: (name) => mapFound(lookup.configMap(name, namespace), configMapKeys),
-        secret: (name) => secretKeys(lookup.secret(name, namespace)),
-        downwardApi: (item) => downwardApiFile(item, pod),
-        token: () => ANY,
-        trustBundle: () => ANY,
-        certificate: () => ANY,
-      })
-    }),
-  ),
+  memoize(({ source, pod }: Pick<VolumeToMount, 'source' | 'pod'>): ExpectedContent => {
+    if (source === undefined) return NOT_READ
+    const lookup = apiLookup(api)
+    const namespace = podNamespace(pod)
+    return payloadFiles<ExpectedFile>(source, pod, {
+      configMap: (name) => mapFound(lookup.configMap(name, namespace), configMapKeys),
+      secret: (name) => secretKeys(lookup.secret(name, namespace)),
+      downwardApi: (item) => downwardApiFile(item, pod),
+      token: () => ANY,
+      trustBundle: () => ANY,
+      certificate: () => ANY,
+    })
+  }),
 )
 
 /** Computed once for each config map: every pod has the cluster's CA from the same one. */
@@ -171,8 +170,8 @@ export function halfDone(inputs: ActualInputs, volume: VolumeToMount): string | 
   return undefined
 }
 
-function expectedOf({ source, pod }: VolumeToMount, { api }: NodeSnapshot): ExpectedContent {
-  return api === undefined || source === undefined ? NOT_READ : expectedContent(api)(pod)(source)
+function expectedOf(volume: VolumeToMount, { api }: NodeSnapshot): ExpectedContent {
+  return api === undefined ? NOT_READ : expectedContent(api)(volume)
 }
 
 function currentGeneration({ tree }: ActualInputs, dir: string): string | undefined {
