@@ -224,20 +224,15 @@ describe('a command in what volctl says to do next can be pasted as it is, and w
   })
 })
 
-/** Programs that people are told to type, each with what may follow. */
-const COMMAND =
-  /(?:^|[\s("'])(?:volctl (?:apply|check|doctor|explain|journal|plan|snapshot|status|wait)\b|kubectl (?:annotate|auth|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon)\b|systemctl (?:cat|list-\S+|mask|restart|start|status|stop)\b|crictl [a-z]|(?:blockdev|dmsetup|exportfs|findmnt|fsck|iscsiadm|journalctl|kill|losetup|ls|lsblk|mkfs\S*|multipath|nsenter|pgrep|ps|swapoff|umount) (?=[-/]|\$\{…\})|(?:mount) (?=[-/]))/
-
 /** Texts that say what a program did, and that nobody types. */
 const NO_ADVICE =
   /^(?:blockdev --getro|iscsiadm) | completion for volctl|^#compdef | did not end within | made no loop device/
 
 /** Texts in which a command goes on with what is inserted, but not from its words. */
 function builtByHand(source: string): readonly { readonly text: string; readonly line: number }[] {
-  return stringLiterals(source).filter(({ text }) => {
-    const [, ...behind] = text.split(COMMAND)
-    return behind.some((rest) => /^(?:(?!\. )[^;:),])*\$\{…\}/.test(rest)) && !NO_ADVICE.test(text)
-  })
+  const isByHand = (text: string): boolean =>
+    chunksOf(text).some((each) => each.isCommand && /\$\{…\}/.test(each.text)) && !NO_ADVICE.test(text)
+  return stringLiterals(source).filter(({ text }) => isByHand(text))
 }
 
 /** What advice never says (S37): it enters no namespace of another, destroys no proof, moves no file from under its writer. */

@@ -7,9 +7,9 @@
 const BEGINS = [
   'volctl (?:apply|check|completion|doctor|explain|journal|plan|snapshot|status|wait)\\b',
   'kubectl (?:annotate|auth|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon|volctl)(?: |$)',
-  'systemctl (?:cat|list-dependencies|restart|start|status|stop)(?: |$)',
+  'systemctl (?:cat|list-\\S+|mask|restart|start|status|stop)(?: |$)',
   '(?:crictl|dmsetup) [a-z]+(?: |$)',
-  "(?:findmnt|fsck|lsblk|umount) (?:[-/]|\\$?')",
+  "(?:blockdev|exportfs|findmnt|fsck|lsblk|mkfs\\S*|nsenter|pgrep|swapoff|umount) [-/$']",
   '(?:iscsiadm|journalctl|losetup|ls|mount|multipath|ps) -',
   'kill \\d',
 ].join('|')
