@@ -202,23 +202,14 @@ export function finishOperations<D extends AnyDraft<D>, Op>(drafts: readonly D[]
     const before = isBehind ? draft.after.find((each) => each.blocked !== undefined) : undefined
     const number = before && known.get(before)?.number
     const hint = number === undefined ? undefined : `Resolve operation ${number} first.`
-    const inOrder: Partial<Record<string, undefined>> = {}
-    for (const key of FIRST) if (key in draft) inOrder[key] = undefined
     return {
       id: known.get(draft)?.id,
-      ...inOrder,
       ...draft,
       after: [...new Set(draft.after.flatMap((each) => known.get(each)?.id ?? []))],
       blocked: blocked && { ...blocked, hint: hint ?? blocked.hint },
     } as Op
   })
 }
-
-/** Properties of an operation that come first, in this order. */
-const FIRST = [
-  ...['kind', 'reason', 'message', 'args', 'podMessage', 'ownMessage', 'podState'],
-  ...['node', 'pod', 'pods', 'volume', 'subject', 'paths', 'steps', 'after', 'blocked'],
-]
 
 function idOf<D>({
   kind,
