@@ -127,10 +127,6 @@ export function lookAtNodePod(node: string): Advice {
   return advice`See whether the driver's node pod runs there, as its DaemonSet says: ${podsOn(node, '-o', 'wide')}`
 }
 
-export function credentialFor(verb: string): Advice {
-  return advice`Use a credential that may ${verb} volumeattachments (--kubeconfig, --context).`
-}
-
 export function deletePod(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   ...more: readonly string[]

@@ -3,7 +3,7 @@
 import { Grouped } from '../../base/collections.ts'
 import { take, unlessEmpty } from '../../base/text.ts'
 import type { BlockCode, Code, ProblemCode, Reason } from '../../messages/codes.ts'
-import { credentialFor, type Hint } from '../../messages/command.ts'
+import type { Hint } from '../../messages/command.ts'
 import { type Finding, said } from '../../messages/findings.ts'
 import type {
   ClusterAbout,
@@ -14,6 +14,7 @@ import type {
 } from '../../plan/cluster-plan.ts'
 import { AnyFindings, type Wait } from '../../plan/draft.ts'
 import type { OperationKind, Refusal, Severity } from '../../plan/plan.ts'
+import { useCredential } from '../../rules/context.ts'
 import {
   type Because,
   type Blocked,
@@ -105,7 +106,7 @@ export function blockedBy(finding: Finding<BlockCode>, hint?: Hint): Obstacle {
 /** A right that its step needs. */
 export function forbidden({ rights }: ClusterState, verb: 'create' | 'delete'): Blocked | undefined {
   if (rights[`${verb}Attachments`] !== false) return undefined
-  return blockedBy(said('Forbidden.change', { verb }), credentialFor(verb))
+  return blockedBy(said('Forbidden.change', { verb }), useCredential(`${verb} volumeattachments`))
 }
 
 export function podRef({ namespace, name, uid }: ClusterPod): PodRef {
