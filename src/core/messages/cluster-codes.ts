@@ -245,7 +245,8 @@ const KUBELET = codes({ cause: 'kubelet' })({
     says: 'the kubelet ({version}) has no plugin for image volumes: its feature gate ImageVolume is off',
     in: ['waiting'],
     means: 'the kubelet of this node has no plugin for a volume: its version or a feature gate says so',
-    next: 'Turn the feature gate on and restart the kubelet, or run the pod on a node with a newer kubelet.',
+    remedy:
+      "Set ImageVolume: true in featureGates of the kubelet's configuration and restart the kubelet, or run the pod on a node with Kubernetes 1.35 or newer.",
     rules: ['O44'],
   },
   LeftToKubelet: {

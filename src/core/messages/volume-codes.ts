@@ -387,7 +387,7 @@ const VOLUME = codes({ cause: 'volume' })({
     in: ['blocked', 'problem'],
     means:
       'the volume is mounted or staged, or another pod gets it, with another SELinux label, or it is not clear with which',
-    next: 'Give the pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them. If the label is not clear, start the kubelet.',
+    remedy: 'Give the pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
     rules: ['C68'],
   },
   ContainerNotCreated: {

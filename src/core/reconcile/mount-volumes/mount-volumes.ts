@@ -138,10 +138,7 @@ function missingPlugin({ inputs, witnesses }: PlanContext, volume: VolumeToMount
   if (pluginNamed(volume.plugin) !== image || witnesses.isAlive(volume.podUid)) return undefined
   const { snapshot } = inputs
   if (isGateOn(snapshot, 'ImageVolume')) return undefined
-  return {
-    ...said('PluginMissing', { version: kubeletVersion(snapshot.api?.node)?.text }),
-    hint: "Set ImageVolume: true in featureGates of the kubelet's configuration and restart the kubelet, or run the pod on a node with Kubernetes 1.35 or newer.",
-  }
+  return said('PluginMissing', { version: kubeletVersion(snapshot.api?.node)?.text })
 }
 
 // Mounted volumes whose content or size is older than in the API (R807 and O28 as overruled by the contract; S23).

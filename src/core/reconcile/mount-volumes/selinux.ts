@@ -31,15 +31,12 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
   // Where another pod has it, the volume is not unstaged whatever happens to this one.
   const first = firstOf(context, volume)
   if (first !== undefined && first.label !== wanted.label) {
-    return {
-      ...said('SELinuxMismatch.otherPod', {
-        pod: podNameOf(context, first.podUid),
-        specName: volume.specName,
-        label: labelText(first.label),
-        wanted: labelText(wanted.label),
-      }),
-      hint: 'Give both pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
-    }
+    return said('SELinuxMismatch.otherPod', {
+      pod: podNameOf(context, first.podUid),
+      specName: volume.specName,
+      label: labelText(first.label),
+      wanted: labelText(wanted.label),
+    })
   }
   const stateFile = stagedStateFile(context.inputs, volume)
   const staged = stateFile && recordAt(context, stateFile)?.label
