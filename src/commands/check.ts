@@ -6,8 +6,7 @@ import { explainError, typedFormats } from '../core/cli/report-error.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import * as judged from '../core/explain/check/check-node.ts'
 import { inTime, pause } from '../core/linux/deadline.ts'
-import { marked } from '../core/messages/command.ts'
-import { said, VolctlError } from '../core/messages/findings.ts'
+import { marked, said, VolctlError } from '../core/messages/findings.ts'
 
 export default class Check extends VolctlCommand {
   static override summary = 'Check this node for a monitor: one line, and an exit status of 0, 1 or 2. Changes nothing.'

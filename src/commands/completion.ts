@@ -1,8 +1,7 @@
 import { completionScript, SHELLS } from '../core/cli/completion.ts'
 import { argument } from '../core/cli/flags.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
-import { marked } from '../core/messages/command.ts'
-import { usageError } from '../core/messages/findings.ts'
+import { marked, usageError } from '../core/messages/findings.ts'
 
 export default class Completion extends VolctlCommand {
   static override readonly looks = false

@@ -6,8 +6,7 @@
  */
 
 import { once } from 'node:events'
-import { marked } from '../messages/command.ts'
-import { ExitStatus, Interrupted, said, VolctlError } from '../messages/findings.ts'
+import { ExitStatus, Interrupted, marked, said, VolctlError } from '../messages/findings.ts'
 import { type ApplyEvent, type ApplyResult, note, saidOf } from '../plan/events.ts'
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'

@@ -2,8 +2,7 @@
 
 import { lateError } from '../kube/api-error.ts'
 import { pause } from '../linux/deadline.ts'
-import { marked } from '../messages/command.ts'
-import { ExitStatus, Interrupted, SafetyRefusal, usageError, VolctlError } from '../messages/findings.ts'
+import { ExitStatus, Interrupted, marked, SafetyRefusal, usageError, VolctlError } from '../messages/findings.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import type { Decided } from '../reconcile/plan-node.ts'

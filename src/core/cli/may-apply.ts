@@ -1,6 +1,5 @@
 import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../linux/capabilities.ts'
-import { marked } from '../messages/command.ts'
-import { SafetyRefusal, said, VolctlError } from '../messages/findings.ts'
+import { marked, SafetyRefusal, said, VolctlError } from '../messages/findings.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
 import { allDoubts } from '../trust/files.ts'

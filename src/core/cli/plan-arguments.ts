@@ -2,8 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { splitPrefix } from '../explain/kinds.ts'
-import { marked } from '../messages/command.ts'
-import { isMissing, usageError } from '../messages/findings.ts'
+import { isMissing, marked, usageError } from '../messages/findings.ts'
 import type { Naming } from '../plan/names.ts'
 import { callerPath } from '../trust/run.ts'
 import { manyArguments } from './flags.ts'

@@ -1,7 +1,6 @@
 /** The kinds of things that can be asked about, by the words that kubectl has for them, and of what an answer is made of. */
 
-import { marked } from '../messages/command.ts'
-import { usageError } from '../messages/findings.ts'
+import { marked, usageError } from '../messages/findings.ts'
 
 /** What can be asked about, with its words, first the one that volctl writes. */
 export const SUBJECTS = {

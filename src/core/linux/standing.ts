@@ -2,8 +2,7 @@
 
 import { lazy } from '../base/collections.ts'
 import type { RefusalCode } from '../messages/codes.ts'
-import { type Hint, marked } from '../messages/command.ts'
-import { type Finding, said } from '../messages/findings.ts'
+import { type Finding, type Hint, marked, said } from '../messages/findings.ts'
 import { fileSystemTypeIfAny, isFullRange, kernelTextIfAny, mountIdOf, namespaceOf } from '../trust/kernel.ts'
 import type { PinnedProcess } from '../trust/processes.ts'
 

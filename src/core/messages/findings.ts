@@ -6,7 +6,7 @@
 import { closeSync } from 'node:fs'
 import { type CodeEntry, isOutsideCode, type OutsideCode } from './code-entry.ts'
 import { CODES, type Code, type FailureCode, type RefusalCode, remedyOf } from './codes.ts'
-import type { Hint } from './command.ts'
+import { Advice, advice, type Hint, marked } from './command.ts'
 
 type Says<Of extends Code> = (typeof CODES)[Of] extends { readonly says: infer Texts } ? Texts : never
 
@@ -89,6 +89,9 @@ export function saidOfAny<const Of extends string, const Name extends keyof type
 ): Finding<Of> {
   return filled(code, OF_ANY_CODE[name], args)
 }
+
+// What a person does about it, said with it.
+export { Advice, advice, type Hint, marked }
 
 // Errors.
 

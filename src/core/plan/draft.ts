@@ -2,8 +2,7 @@
 
 import { Grouped } from '../base/collections.ts'
 import { causeOf, outlasts, type ProblemCode } from '../messages/codes.ts'
-import type { Hint } from '../messages/command.ts'
-import type { Finding } from '../messages/findings.ts'
+import type { Finding, Hint } from '../messages/findings.ts'
 import type { Because, Blocked, Obstacle, PodRef, Subject } from '../volumes/finding.ts'
 import type { Step } from '../volumes/steps.ts'
 import { sha256Hex } from '../volumes/volume-names.ts'

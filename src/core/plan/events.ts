@@ -2,8 +2,7 @@
 
 import { counted } from '../base/text.ts'
 import type { FailureCode } from '../messages/codes.ts'
-import type { Hint } from '../messages/command.ts'
-import { ExitStatus, type Finding } from '../messages/findings.ts'
+import { ExitStatus, type Finding, type Hint } from '../messages/findings.ts'
 import { about, maybe, named } from '../trust/json-schema.ts'
 import {
   count,

@@ -2,8 +2,7 @@
 
 import { didYouMean } from '../base/text.ts'
 import { namespacedName } from '../kube/api/names.ts'
-import { advice, type Hint } from '../messages/command.ts'
-import { type Finding, said, VolctlError } from '../messages/findings.ts'
+import { advice, type Finding, type Hint, said, VolctlError } from '../messages/findings.ts'
 import type { CauseSubject, PodRef } from '../volumes/finding.ts'
 import { podName, podNameAndUid } from '../volumes/pods.ts'
 import type { Plan, VolumeRef } from './plan.ts'

@@ -2,8 +2,7 @@
 
 import { namespacedName } from '../kube/api/names.ts'
 import { whoMounted } from '../linux/mount-table.ts'
-import { advice } from '../messages/command.ts'
-import { said, saidOfAny } from '../messages/findings.ts'
+import { advice, said, saidOfAny } from '../messages/findings.ts'
 import { whyNotManaged } from '../node/kubelet/kubelet-flags.ts'
 import type { VolumeRef } from '../plan/plan.ts'
 import { isListedWhole } from '../volumes/api-lookup.ts'

@@ -9,8 +9,7 @@
 
 import { constants, fchmodSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import type { Hint } from '../messages/command.ts'
-import { allowing, closing, closingOnError, errnoOf, isMissing } from '../messages/findings.ts'
+import { allowing, closing, closingOnError, errnoOf, type Hint, isMissing } from '../messages/findings.ts'
 import { openPlain, readToLimit } from './plain-files.ts'
 import { perRun } from './run.ts'
 import { fromRoot, NotTrusted, type WalkOptions, walkTo, whoElseWrites } from './walk.ts'

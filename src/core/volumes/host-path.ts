@@ -2,8 +2,7 @@
 
 import { ownValue } from '../base/collections.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
-import type { Hint } from '../messages/command.ts'
-import { said } from '../messages/findings.ts'
+import { type Hint, said } from '../messages/findings.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'

@@ -11,8 +11,7 @@ import { LEASES, type Lease } from '../../kube/api/objects.ts'
 import { ApiError, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient } from '../../kube/kube-client.ts'
 import { microTime, writeLease } from '../../kube/writes.ts'
-import { marked } from '../../messages/command.ts'
-import { OperationRefused, said, VolctlError } from '../../messages/findings.ts'
+import { marked, OperationRefused, said, VolctlError } from '../../messages/findings.ts'
 import { invoker } from '../../trust/invoker.ts'
 
 const LEASE = { namespace: 'kube-system', name: 'volctl-cluster-apply' }

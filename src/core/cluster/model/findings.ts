@@ -3,8 +3,7 @@
 import { Grouped } from '../../base/collections.ts'
 import { take, unlessEmpty } from '../../base/text.ts'
 import type { BlockCode, Code, ProblemCode, Reason } from '../../messages/codes.ts'
-import type { Hint } from '../../messages/command.ts'
-import { type Finding, said } from '../../messages/findings.ts'
+import { type Finding, type Hint, said } from '../../messages/findings.ts'
 import type {
   ClusterAbout,
   ClusterOperation,

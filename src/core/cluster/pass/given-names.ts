@@ -5,8 +5,7 @@
 
 import { compareText, take } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
-import { type Hint, marked } from '../../messages/command.ts'
-import { said } from '../../messages/findings.ts'
+import { type Hint, marked, said } from '../../messages/findings.ts'
 import type { ClusterAbout, ClusterStand } from '../../plan/cluster-plan.ts'
 import { ambiguousPods, nameFaults, podsCalled } from '../../plan/names.ts'
 import type { Refusal } from '../../plan/plan.ts'

@@ -2,8 +2,7 @@
 
 import { discoverKubeConfig } from '../../kube/kubeconfig/kube-config.ts'
 import { missingCapabilities } from '../../linux/capabilities.ts'
-import type { Hint } from '../../messages/command.ts'
-import { errorMessage, VolctlError } from '../../messages/findings.ts'
+import { errorMessage, type Hint, VolctlError } from '../../messages/findings.ts'
 import { type CollectOptions, lookAt, type Part } from '../../node/collect-node.ts'
 import { locateNode } from '../../node/locate-node.ts'
 import { WrongNamespace } from '../../node/read-mountinfo.ts'

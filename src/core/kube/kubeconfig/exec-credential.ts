@@ -6,8 +6,7 @@
  * everything that it has started. Its output is a secret: bounded in size, and never shown.
  */
 
-import type { Hint } from '../../messages/command.ts'
-import { codeOf, errnoOf, errorMessage, said, VolctlError } from '../../messages/findings.ts'
+import { codeOf, errnoOf, errorMessage, type Hint, said, VolctlError } from '../../messages/findings.ts'
 import { TRUST_HINT } from '../../trust/files.ts'
 import { ownUser } from '../../trust/invoker.ts'
 import { parseJson } from '../../trust/parse-json.ts'

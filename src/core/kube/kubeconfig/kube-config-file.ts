@@ -1,9 +1,15 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { load } from 'js-yaml'
 import type { ErrorCode } from '../../messages/codes.ts'
-import type { Hint } from '../../messages/command.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
-import { type Finding, isMissing, said, VolctlError, type VolctlErrorOptions } from '../../messages/findings.ts'
+import {
+  type Finding,
+  type Hint,
+  isMissing,
+  said,
+  VolctlError,
+  type VolctlErrorOptions,
+} from '../../messages/findings.ts'
 import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
 
 /**

@@ -5,14 +5,15 @@ import { Socket } from 'node:net'
 import { isatty } from 'node:tty'
 import { ownDescriptor } from '../../linux/paths.ts'
 import type { ErrorCode } from '../../messages/codes.ts'
-import { type Hint, marked } from '../../messages/command.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
 import {
   type Args,
   closing,
   closingOnError,
   errorMessage,
+  type Hint,
   isMissing,
+  marked,
   type Sentence,
   said,
   VolctlError,

@@ -2,8 +2,7 @@
 
 import { deadWords } from '../../linux/mount-table.ts'
 import { isByKubelet, type ProblemCode, type Reason } from '../../messages/codes.ts'
-import type { Hint } from '../../messages/command.ts'
-import { type Finding, said, saidOfAny } from '../../messages/findings.ts'
+import { type Finding, type Hint, said, saidOfAny } from '../../messages/findings.ts'
 import type { Draft } from '../../plan/draft.ts'
 import type { Operation, OperationKind, VolumeRef } from '../../plan/plan.ts'
 import { lostAtStart, type PlanContext, type Stack, umountSteps, waitForKubelet } from '../../rules/context.ts'

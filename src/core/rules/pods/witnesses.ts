@@ -1,8 +1,7 @@
 /** The two sources that show whether a pod is alive: the container runtime and the process table (S9). */
 
 import { append, memoize } from '../../base/collections.ts'
-import { type Advice, advice } from '../../messages/command.ts'
-import { type Finding, said } from '../../messages/findings.ts'
+import { type Advice, advice, type Finding, said } from '../../messages/findings.ts'
 import type { Problem } from '../../plan/plan.ts'
 import { THE_NODE } from '../../volumes/finding.ts'
 import type { ActualInputs } from '../../volumes/on-disk/actual-inputs.ts'
