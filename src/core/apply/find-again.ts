@@ -87,21 +87,17 @@ function changed(finding: Finding<'Changed'>): Blocked {
 export function requireSameNode(plan: ReviewedPlan, fresh: ReviewedPlan): void {
   const here = `${fresh.node} (${fresh.rootDir})`
   if (plan.node !== fresh.node || plan.rootDir !== fresh.rootDir) {
-    throw otherNode(said('OtherNode.plan', { node: plan.node, rootDir: plan.rootDir, here }))
+    throw new VolctlError(said('OtherNode.plan', { node: plan.node, rootDir: plan.rootDir, here }))
   }
   for (const id of ['machineID', 'systemUUID'] as const) {
     const [was, now] = [plan.inputs.machine[id], fresh.inputs.machine[id]]
     if (was !== now) {
-      throw otherNode(said('OtherNode.machine', { id, was: was ?? 'unknown', here, now: now ?? 'unknown' }))
+      throw new VolctlError(said('OtherNode.machine', { id, was: was ?? 'unknown', here, now: now ?? 'unknown' }))
     }
   }
   if (plan.bootID !== fresh.bootID) {
-    throw new VolctlError(said('Changed.boot'), { hint: 'Plan again.' })
+    throw new VolctlError(said('Changed.boot'))
   }
-}
-
-function otherNode(finding: Finding<'OtherNode'>): VolctlError {
-  return new VolctlError(finding, { hint: 'Apply the plan on the node that it was made for.' })
 }
 
 /** @param isDone true if the node is already as the operation would make it */

@@ -130,9 +130,7 @@ function checked(
   return closingOnError(opened, (fd) => {
     const found = mountIdOf(fd)
     if (found !== mountId) {
-      throw new InOtherMount(said('ForeignMount.otherMount', { what, found, mountId }), {
-        hint: 'Find out who mounted it (findmnt); volctl never touches the content of other mounts.',
-      })
+      throw new InOtherMount(said('ForeignMount.otherMount', { what, found, mountId }))
     }
     const identity = identityOf(fd)
     check(fd, identity)

@@ -380,7 +380,7 @@ const MACHINE = codes({ cause: 'machine' })({
     },
     in: ['refusal', 'error'],
     means: '--node is not what the kubelet here calls itself, or the plan was made on another node or machine',
-    next: 'Check --node, or apply the plan on the node that it was made on.',
+    remedy: 'Check --node, or apply the plan on the node that it was made on.',
     rules: ['S1'],
   },
   NodeNotReady: {
@@ -421,7 +421,8 @@ const MACHINE = codes({ cause: 'machine' })({
     in: ['outcome', 'refusal', 'error'],
     means:
       'volctl does not stand where the kubelet does: another user, PID, mount or network namespace, a chroot, or a --host-root that is not the whole node',
-    next: 'Run volctl as root of the host itself, or in a Pod as deploy/node-pod.yaml has it (hostPID, hostNetwork, privileged, --host-root).',
+    remedy:
+      'Run volctl as root of the host itself, or in a Pod as deploy/node-pod.yaml has it (hostPID, hostNetwork, privileged, --host-root).',
     rules: ['S7', 'S6'],
   },
   OutageSuspected: {

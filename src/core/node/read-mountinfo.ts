@@ -15,9 +15,7 @@ export class WrongNamespace extends SafetyRefusal {
   readonly namespace: number
 
   constructor(why: string, namespace: number) {
-    super('S6', said('WrongNamespace.another', { owner: why }), {
-      hint: 'Run volctl on the node itself, and not in a container or a mount namespace of its own.',
-    })
+    super('S6', said('WrongNamespace.another', { owner: why }))
     this.namespace = namespace
   }
 }

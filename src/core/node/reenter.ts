@@ -33,9 +33,7 @@ export function hostReentry(hostRoot: string): Reentry | undefined {
     if (theirs.mounts === readlinkSync('/proc/self/ns/mnt')) return undefined
     // setns(2) can only enter PID namespaces below its caller's, never the host's above.
     if (theirs.pids !== readlinkSync('/proc/self/ns/pid')) {
-      throw new VolctlError(said('WrongNamespace.pidNamespace', { hostRoot }), {
-        hint: 'Run the container with hostPID.',
-      })
+      throw new VolctlError(said('WrongNamespace.pidNamespace', { hostRoot }))
     }
     const pid = Number(basename(readlinkSync(`${proc}/self`)))
     return { mountNamespace: openNamespace(first, theirs.mounts), pid }
@@ -78,9 +76,7 @@ export function reentryCommand(
  */
 export function reenter({ mountNamespace, pid = process.pid }: Reentry): Promise<number> {
   if (!mayReenter()) {
-    throw new SafetyRefusal('S6', said('WrongNamespace.notEntered'), {
-      hint: 'Run volctl on the node itself, as root, outside of any container.',
-    })
+    throw new SafetyRefusal('S6', said('WrongNamespace.notEntered'))
   }
   const command = reentryCommand(pid, ownScript(), ownOptions(), [callerWord(), ...thisRun().argv])
   return enterNamespace(mountNamespace, command, ownLibraryPath(pid))

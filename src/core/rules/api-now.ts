@@ -120,11 +120,9 @@ export const notToDetach: MachineJudge = ({ operation, attachment, api, plan }) 
 export const attachedElsewhere: MachineJudge = ({ api }) => {
   const { volume, elsewhere = [] } = api?.toSetUp ?? {}
   if (elsewhere.length === 0) return undefined
-  return refused(
-    typeof elsewhere === 'string'
-      ? said('AccessMode.unread', { specName: volume?.specName, elsewhere })
-      : said('AccessMode.also', { specName: volume?.specName, elsewhere: elsewhere.join(', ') }),
-  )
+  return typeof elsewhere === 'string'
+    ? said('AccessMode.unread', { specName: volume?.specName, elsewhere })
+    : said('AccessMode.also', { specName: volume?.specName, elsewhere: elsewhere.join(', ') })
 }
 
 /** Attached here, by an attachment that stays (C37), and reported in use: otherwise the controller may detach it at any moment. */
@@ -136,7 +134,7 @@ export const notAttached: MachineJudge = ({ api, attachment, plan }) => {
   if (node === undefined) return refused(said('NodeMissing.node', { node: plan.node }))
   if (isOutOfService(node)) return refused(said('NodeNotReady.tainted', { name: plan.node }))
   if (attachability === 'notAttachable') return undefined
-  if (attachability === 'unknown') return refused(said('CsiDriverUnknown.toAttach', { specName }))
+  if (attachability === 'unknown') return said('CsiDriverUnknown.toAttach', { specName })
   const { volumesAttached, volumesInUse } = node.status ?? {}
   if (!volumesAttached?.some((each) => each.name === uniqueName))
     return refused(said('NotAttached.status', { uniqueName }))

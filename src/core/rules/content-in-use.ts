@@ -68,11 +68,7 @@ export async function contentVerdict(path: string, facts: MachineFacts, since?: 
 }
 
 function usedBy(path: string, { who, users }: UsedBy, what: 'done' | 'deleted'): Verdict {
-  return {
-    ...said('HeldBy.nothingDone', { path, who, done: what }),
-    hint: 'End that use first: the process or the pod that has it so. Then plan again.',
-    users,
-  }
+  return { ...said('HeldBy.nothingDone', { path, who, done: what }), users }
 }
 
 /** The first user of what is in the directory, once the operation's mounts are gone; what cannot be seen counts as use (S3). */

@@ -122,10 +122,7 @@ export function isReleased({ device }: { readonly device: string }, { steps }: O
 export const otherNetwork: MachineJudge = ({ operation, host }) => {
   const isOverNetwork = operation.steps.some(({ op, fsType }) => op === 'mount' && fsType?.startsWith('nfs') === true)
   if (!isOverNetwork || host.isInNodesNetwork()) return undefined
-  return {
-    ...said('WrongNamespace.network'),
-    hint: 'Run volctl in a Pod with hostNetwork: true (deploy/node-pod.yaml), or on the node itself.',
-  }
+  return said('WrongNamespace.network')
 }
 
 /**
@@ -155,8 +152,7 @@ export const strangerInside: MachineJudge = ({ operation, around, host }) => {
   const directory = operation.steps.at(-1)?.target
   if (directory === undefined) return undefined
   const mount = around.table.at(directory)[0] ?? around.below(directory)[0]
-  if (mount !== undefined)
-    return { ...said('ForeignMount.inTheWay', { mount: describeMount(mount) }), hint: 'Plan again.' }
+  if (mount !== undefined) return said('ForeignMount.inTheWay', { mount: describeMount(mount) })
   const known = new Set(operation.steps.map((step) => step.target))
   if (host.lstat(directory)?.type !== 'dir') return undefined
   const stranger = host.listTree(directory).find((path) => !known.has(path))

@@ -154,23 +154,17 @@ export function firstLineOf({ stdout, stderr, status }: CommandResult): string {
 // What is at a path that the kubelet did not make: that of a local volume or a hostPath. Links are followed, as the kubelet
 // does. A child with a deadline looks, since the file system there may hang (P154).
 
-const CHECK = 'Check the path and what is mounted there, then plan again.'
-
 /** Undefined: nothing is there. @throws StepFailed InvalidPath, TimedOut */
 export async function lookAtPath(path: string, run: StepContext): Promise<ReturnType<typeof parseStatLine>> {
   const mount = containingMount(run.around.table, path)
   // Asked in the one way that leaves at most one process behind, however often (S36).
   if (mount !== undefined && !cannotHang(mount.fsType) && (await run.waiting.spend((ms) => run.host.isDead(mount, ms))))
-    throw new StepFailed(said('InvalidPath.dead', { path, mountPoint: mount.mountPoint }), {
-      hint: CHECK,
-    })
+    throw new StepFailed(said('InvalidPath.dead', { path, mountPoint: mount.mountPoint }))
   const result = await command(run, 'stat', ['-L', '-c', STAT_FORMAT, '--', path])
   const found = result.status === 0 ? parseStatLine(result.stdout.trimEnd()) : undefined
   if (found !== undefined) return found
   if (/No such file or directory|Not a directory/.test(result.stderr)) return undefined
-  throw new StepFailed(said('InvalidPath.stat', { path, output: firstLineOf(result) }), {
-    hint: CHECK,
-  })
+  throw new StepFailed(said('InvalidPath.stat', { path, output: firstLineOf(result) }))
 }
 
 /** The path with all links resolved. @throws StepFailed InvalidPath, TimedOut */
@@ -178,7 +172,5 @@ export async function resolvePath(path: string, run: StepContext): Promise<strin
   const result = await command(run, 'readlink', ['-f', '--', path])
   const resolved = result.stdout.replace(/\n$/, '')
   if (result.status === 0 && resolved.startsWith('/')) return resolved
-  throw new StepFailed(said('InvalidPath.links', { path, output: firstLineOf(result) }), {
-    hint: 'Check the path, then plan again.',
-  })
+  throw new StepFailed(said('InvalidPath.links', { path, output: firstLineOf(result) }))
 }
