@@ -8,15 +8,6 @@ import type { Operation } from '../plan/plan.ts'
 import type { PluginDevice } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 
-/** An operation that will never run. */
-interface Dropped {
-  readonly operation: Operation
-  /** What came first, and did not succeed. */
-  readonly because: string
-  /** `because` is a thing that a call is about which was abandoned, and may still be running. */
-  readonly stuck?: true
-}
-
 /** Names of things that only one operation at a time may work on. */
 export const keysOf = memoize((operation: Operation): readonly string[] => {
   const { kind, pod, volume } = operation
@@ -115,9 +106,10 @@ export class Schedule {
 
   /**
    * Operations whose predecessor did not succeed or is not in the plan (S26), and in turn those that depend on them. Each is to be
-   * settled as skipped before the next is asked for.
+   * settled as skipped before the next is asked for. `because`: what came first, and did not succeed; with `stuck`, what a call is about
+   * that was abandoned, and may still be running.
    */
-  *drop(): Generator<Dropped> {
+  *drop() {
     while (this.#failed) {
       this.#failed = false
       for (const operation of this.waiting) {

@@ -1,7 +1,7 @@
 /** Which other nodes have a volume, since when, and which pods there use it (S30, R742, R743). */
 
 import { namespacedName } from '../kube/api/names.ts'
-import type { PersistentVolume, VolumeAttachment } from '../kube/api/objects.ts'
+import type { PersistentVolume } from '../kube/api/objects.ts'
 import { advice, deletePod, type Hint, podsOn, volctlThere } from '../messages/command.ts'
 import type { Handle } from '../volumes/api-objects.ts'
 import type { PodElsewhere } from '../volumes/snapshot.ts'
@@ -15,18 +15,13 @@ interface SharedVolume {
   readonly persistentVolume?: PersistentVolume
 }
 
-interface ElsewhereNode {
-  readonly name: string
-  /** Its VolumeAttachment, if there is one. */
-  readonly attachment: VolumeAttachment | undefined
-  /** Undefined: not known. */
-  readonly pods: readonly PodElsewhere[] | undefined
-  /** Why its pods are unknown. */
-  readonly problem: string | undefined
-}
+type ElsewhereNode = ReturnType<typeof nodesWith>[number]
 
-/** Sorted by name; empty if no other node has the volume, or if that is unknown (`knowsOtherNodes`). */
-export function nodesWith({ objects, inputs }: PlanContext, volume: SharedVolume): readonly ElsewhereNode[] {
+/**
+ * Sorted by name; empty if no other node has the volume, or if that is unknown (`knowsOtherNodes`). With its VolumeAttachment, if there is
+ * one; without pods, and with a problem, where these are not known.
+ */
+export function nodesWith({ objects, inputs }: PlanContext, volume: SharedVolume) {
   const asked = inputs.snapshot.api?.elsewhere
   const claim = volume.persistentVolume?.spec.claimRef
   const names =

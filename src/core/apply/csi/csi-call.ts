@@ -4,7 +4,6 @@ import { pause, withDeadline } from '../../linux/deadline.ts'
 import type { OutcomeCode } from '../../messages/codes.ts'
 import { errorMessage, StepFailed, said, saidOfAny, VolctlError } from '../../messages/findings.ts'
 import { type GrpcCode, GrpcError } from '../../rpc/grpc-status.ts'
-import type { VolumeToMount } from '../../volumes/desired-state.ts'
 import type { Step } from '../../volumes/steps.ts'
 import type { CsiNode, StepContext } from '../operation/step.ts'
 
@@ -91,14 +90,10 @@ export async function untilNotPending<T>(
 
 // The CSI volume of an operation, as its pod wants it now.
 
-export interface WantedCsi {
-  readonly volume: VolumeToMount
-  readonly driver: string
-  readonly handle: string
-}
+export type WantedCsi = ReturnType<typeof wantedCsi>
 
 /** @throws StepFailed NoLongerWanted if the pod's volume is not a CSI volume, or of another driver than planned */
-export function wantedCsi({ bringUp: { wanted }, operation }: StepContext): WantedCsi {
+export function wantedCsi({ bringUp: { wanted }, operation }: StepContext) {
   const { driver, handle } = wanted ?? {}
   if (wanted === undefined || !driver || !handle || driver !== operation.volume?.driver) {
     throw new StepFailed(said('NoLongerWanted.volume', { name: operation.volume?.name ?? 'the volume' }))

@@ -67,12 +67,8 @@ interface AskedTimes {
   readonly defaultTimeoutMs: number
 }
 
-export interface TimeLimits {
-  /** For one operation. */
-  readonly operationMs: number
-  /** Kept for the start of the kubelet. */
-  readonly startMs: number
-}
+/** For one operation, and kept for the start of the kubelet. */
+export type TimeLimits = ReturnType<typeof timeLimits>
 
 const START_MS = 5000
 /** An operation may take a quarter of the time after the wait, so that more than one can be begun. */
@@ -82,7 +78,7 @@ const START_PARTS = 8
 const LEAST_ROOM_MS = 1000
 
 /** @throws VolctlError Usage: no operation could begin, since it could not end in time */
-export function timeLimits({ maxMs, settleMs, timeoutMs, defaultTimeoutMs }: AskedTimes): TimeLimits {
+export function timeLimits({ maxMs, settleMs, timeoutMs, defaultTimeoutMs }: AskedTimes) {
   const room = maxMs - settleMs
   const startMs = Math.max(0, Math.min(START_MS, room / START_PARTS))
   const operationMs = timeoutMs ?? Math.min(defaultTimeoutMs, room / PARTS)

@@ -58,14 +58,8 @@ async function asked(verb: 'start' | 'stop', unit: string, deadlineMs: number): 
 
 const DEADLINE_MS = 10_000
 
-export interface ArmedTimer {
-  /** `volctl-start-kubelet.timer` for `kubelet.service`. */
-  readonly name: string
-  /** It does not fire before this moment, by performance.now(). */
-  readonly firesAt: number
-  /** False: it is still there. */
-  disarm(): Promise<boolean>
-}
+/** Its name, `volctl-start-kubelet.timer` for `kubelet.service`; the moment, by performance.now(), before which it does not fire. */
+export type ArmedTimer = Awaited<ReturnType<typeof armTimer>>
 
 /**
  * Arms a transient timer that starts the unit, and reads back that it waits. It is gone once it has fired, and after a reboot.
@@ -75,7 +69,7 @@ export interface ArmedTimer {
  *
  * @throws SafetyRefusal KubeletNotStopped: then there is none
  */
-export async function armTimer(unit: string, afterMs: number): Promise<ArmedTimer> {
+export async function armTimer(unit: string, afterMs: number) {
   const service = startingService(unit)
   const name = timerOf(service)
   // Only one that volctl has made itself is taken back.

@@ -246,19 +246,14 @@ function unlessGone<T>(absent: T, read: () => T, ...none: readonly string[]): T 
 
 // File systems that are still alive on a device although no mount table has them.
 
-export interface HiddenFileSystem {
-  /** The block device's name in sysfs: "sdb1", "dm-3". */
-  readonly device: string
-  /** "major:minor" */
-  readonly dev: string
-  readonly fsType: string
-}
+/** With the block device's name in sysfs ("sdb1", "dm-3") and its "major:minor". */
+export type HiddenFileSystem = ReturnType<typeof hiddenFileSystems>[number]
 
 /** Types that sysfs lists by device name. (btrfs and bcachefs are listed by id, others not at all.) */
 const LISTED = ['ext4', 'xfs', 'f2fs']
 
 /** @param tables of all mount namespaces @throws what cannot be read may hide one (S3) */
-export function hiddenFileSystems(tables: readonly MountTable[], sys = '/sys'): readonly HiddenFileSystem[] {
+export function hiddenFileSystems(tables: readonly MountTable[], sys = '/sys') {
   return LISTED.flatMap((fsType) =>
     namesIn(`${sys}/fs/${fsType}`).flatMap((device) => {
       // Other directories in it belong to the file system type ("features", "stats").

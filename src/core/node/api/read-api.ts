@@ -4,7 +4,7 @@ import { NODE_USER } from '../../kube/api/names.ts'
 import { CONFIG_MAPS, CSI_NODES, NODES, type Pod, SECRETS } from '../../kube/api/objects.ts'
 import { digestedConfigMap, digestedSecret } from '../../kube/api/resources.ts'
 import { orInstead, unlessRefused } from '../../kube/api-error.ts'
-import { keptBudget, type ObjectList } from '../../kube/kube-client.ts'
+import { keptBudget } from '../../kube/kube-client.ts'
 import { objectReader } from '../../kube/object-reader.ts'
 import { SafetyRefusal, said, VolctlError } from '../../messages/findings.ts'
 import { namedUids } from '../../volumes/pods.ts'
@@ -127,17 +127,13 @@ async function newEnough(options: ReadApiOptions, lists: PodLists): Promise<PodL
 const TRIES = 3
 const PAUSE_MS = 300
 
-interface CheckedPods {
-  readonly list: ObjectList<Pod>
-  /** The credential of a second look, and whether anyone on the network path could have answered it. */
-  readonly check?: ApiSnapshot['podListCheck']
-}
-
 /**
  * Compares the pod list with the one that the kubelet's own credential gets: a proxy or a narrowed role can hide pods with
  * HTTP 200 (S2). Pods come and go between two reads, so both lists are read again before a difference counts.
+ *
+ * @returns as `check` the credential of the second look, and whether anyone on the network path could have answered it
  */
-async function secondLook(options: ReadApiOptions, user: string | undefined, lists: PodLists): Promise<CheckedPods> {
+async function secondLook(options: ReadApiOptions, user: string | undefined, lists: PodLists) {
   const { client, kubeletClient, kubeletUnused, nodeName, signal } = options
   const list = await lists[0]
   if (user === `${NODE_USER}${nodeName}`) return { list }

@@ -11,12 +11,7 @@ import { compareText } from '../../base/text.ts'
 import { obeyedTextIfAny, trustedTextIfAny } from '../../trust/files.ts'
 import { linkIfAny, listIfAny } from '../../trust/kernel.ts'
 
-export interface ServiceUnit {
-  readonly name: string
-  /** The command line of the last ExecStart, with variables expanded. */
-  readonly args: readonly string[]
-  readonly workingDirectory: string
-}
+export type ServiceUnit = NonNullable<ReturnType<typeof readServiceUnit>>
 
 /** The unit file in the first of these directories wins; drop-ins of all are merged. */
 const UNIT_DIRECTORIES = [
@@ -31,7 +26,7 @@ const UNIT_DIRECTORIES = [
  * @param root prefix of every path, for tests
  * @returns undefined if there is no such unit, or it is masked
  */
-export function readServiceUnit(name: string, root = ''): ServiceUnit | undefined {
+export function readServiceUnit(name: string, root = '') {
   const directory = UNIT_DIRECTORIES.find((candidate) => exists(join(root, candidate, name)))
   // A link to /dev/null: it is masked.
   if (directory === undefined || linkIfAny(join(root, directory, name)) === '/dev/null') return undefined
@@ -48,6 +43,7 @@ export function readServiceUnit(name: string, root = ''): ServiceUnit | undefine
   if (command === undefined) return undefined
   return {
     name,
+    /** The command line of the last ExecStart, with variables expanded. */
     args: expand(command, new Map(words.flatMap(assignmentIn))),
     workingDirectory: of('WorkingDirectory').at(-1)?.replace(/^-/, '') ?? '/',
   }

@@ -11,14 +11,7 @@ import { API_CONTENT, isGeneration, unescapeQualifiedName } from '../../volumes/
 import { digestFile, errorText, lstatEntry, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 
-export interface PodScan {
-  /** The pod's directory, which has its UID as its name, its top level, and all that was read in it, without attributes yet. */
-  readonly directory: ListedEntry
-  readonly top: readonly ListedEntry[]
-  readonly entries: readonly ListedEntry[]
-  /** What is in the directories of the plugins whose volumes a pod or an atomic writer fills; not listed yet. */
-  readonly volumes: readonly PodVolume[]
-}
+export type PodScan = ReturnType<typeof scanPod>
 
 interface PodVolume {
   readonly plugin: string
@@ -28,8 +21,13 @@ interface PodVolume {
 /** What a pod that has not ended wants under a volume's name. */
 export type LivingPod = (volume: string) => PodVolumeSource | undefined
 
-/** Reads what every pod needs: its volumes, raw block volumes and sub-paths. */
-export function scanPod(walk: TreeWalk, directory: ListedEntry): PodScan {
+/**
+ * Reads what every pod needs: its volumes, raw block volumes and sub-paths.
+ *
+ * @returns the pod's directory, which has its UID as its name, its top level, and all that was read in it, without attributes yet; and
+ * what is in the directories of the plugins whose volumes a pod or an atomic writer fills, not listed yet
+ */
+export function scanPod(walk: TreeWalk, directory: ListedEntry) {
   const { count } = walk
   const top = walk.children(directory)
   const volumes: PodVolume[] = []

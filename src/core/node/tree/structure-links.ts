@@ -17,16 +17,13 @@ import { walkTo } from '../../trust/walk.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from '../../volumes/on-disk/tree.ts'
 import { lookedAt } from './tree-entry.ts'
 
-export interface StructureLinks {
-  /** Links that are followed; paths are absolute. */
-  readonly links: readonly PlaceLink[]
-  /** Why other links are not followed, by path relative to the root directory. */
-  readonly unknown: ReadonlyMap<string, string>
-}
+export type StructureLinks = ReturnType<typeof structureLinks>
 
 /** Searched again with each reading of a mount table, since a link may change at any time. @param rootDir without links */
-export function structureLinks(rootDir: string, table: MountTable): StructureLinks {
+export function structureLinks(rootDir: string, table: MountTable) {
+  /** Links that are followed; paths are absolute. */
   let links: PlaceLink[] = []
+  /** Why other links are not followed, by path relative to the root directory. */
   const unknown = new Map<string, string>()
   /** The resolved place of each directory, by relative path; absent: no such directory, or unknown. */
   const places = new Map([['.', rootDir]])

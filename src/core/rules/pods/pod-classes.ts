@@ -54,11 +54,7 @@ export function isLiving(pod: PodClass): boolean {
   return pod.class === 'Desired' || pod.class === 'Frozen'
 }
 
-export interface PodClasses {
-  readonly all: readonly PodClass[]
-  readonly gone: readonly PodClass[]
-  of(uid: string): PodClass | undefined
-}
+export type PodClasses = ReturnType<typeof classifyPods>
 
 /**
  * @param blockUids UIDs that only a block map or publish path knows
@@ -69,7 +65,7 @@ export function classifyPods(
   witnesses: Witnesses,
   statics: StaticSources,
   blockUids: Iterable<string>,
-): PodClasses {
+) {
   const { snapshot, tree } = inputs
   const listed = new Map<string, Pod>()
   const shielded = new Set<string>()
@@ -147,7 +143,7 @@ export function classifyPods(
 
   const all = [...uids].toSorted(compareText).map(classOf)
   const byUid = new Map(all.map((entry) => [entry.uid, entry]))
-  return { all, gone: all.filter((pod) => pod.class === 'Gone'), of: (uid) => byUid.get(uid) }
+  return { all, gone: all.filter((pod) => pod.class === 'Gone'), of: (uid: string) => byUid.get(uid) }
 }
 
 type Verdict = Exclude<PodClassName, 'Frozen'> | WhyFrozen

@@ -58,26 +58,15 @@ export function judgeWitnesses(inputs: ActualInputs, disk = () => inputs) {
 
 const NESTED_SIGN = 'processes in a cgroup with its UID that neither the kubelet nor the container runtime made'
 
-/** Why the witnesses are blind. */
-interface Blindness {
-  /** Which witness. */
-  readonly of: 'runtime' | 'processes'
-  /** For the message of each pod; what the problem says is said once. */
-  readonly short: string
-  readonly problem: Problem
-}
-
+/** Why the witnesses are blind. @param of which witness @param short for the message of each pod; what the problem says is said once */
 function blind(
-  of: Blindness['of'],
+  of: 'runtime' | 'processes',
   finding: Finding<'RuntimeUnknown'>,
   short = finding.message,
   hint = 'Start the container runtime, or name its socket with --runtime-endpoint; then plan again.',
-): Blindness {
-  return {
-    of,
-    short,
-    problem: { severity: 'error', ...finding, hint, about: {}, subject: THE_NODE },
-  }
+) {
+  const problem: Problem = { severity: 'error', ...finding, hint, about: {}, subject: THE_NODE }
+  return { of, short, problem }
 }
 
 /** `CONTAINER_RUNNING` as "running". */
@@ -89,7 +78,7 @@ function blindnessOf(
   { snapshot }: ActualInputs,
   processes: ReadonlySet<string>,
   aliveByRuntime: (uid: string) => boolean,
-): Blindness | undefined {
+) {
   const { runtime } = snapshot
   if (runtime === undefined) return blind('runtime', said('RuntimeUnknown.notAsked'))
   const { endpoint, error, source } = runtime
