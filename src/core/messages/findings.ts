@@ -173,6 +173,11 @@ export function errnoOf(error: unknown): OutsideCode | undefined {
   return typeof code === 'string' && isOutsideCode(code) ? code : undefined
 }
 
+/** Short enough for a table: the errno, otherwise the message. */
+export function errorWord(error: unknown): string {
+  return errnoOf(error) ?? errorMessage(error)
+}
+
 /** The code of anything thrown: ours, or an errno. */
 export function codeOf(error: unknown): FailureCode | undefined {
   return error instanceof VolctlError ? error.code : errnoOf(error)

@@ -13,7 +13,7 @@ import { anyDeviceNumberOf, deviceNumberFrom } from '../linux/block/device-use.t
 import { ENDED, hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../linux/mount-namespaces.ts'
 import { requestOfParent } from '../linux/own-child.ts'
 import { SCAN_LIMITS, SCAN_MS } from '../linux/scan-limits.ts'
-import { allowing, errnoOf, errorMessage } from '../messages/findings.ts'
+import { allowing, errorWord } from '../messages/findings.ts'
 import { behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
 import { writeAll } from '../trust/plain-files.ts'
 import { type Answer, PARTS, type ProcessRequest, processRequest, TOO_LONG, type Use } from './process-messages.ts'
@@ -83,7 +83,7 @@ class Reader {
       return { uses: this.#uses, unread }
     } catch (error) {
       if (hasEnded(error) || isKernelThread(pid) || isHiddenInit(pid)) return { uses: [] }
-      return { uses: this.#uses, unread: error instanceof Late ? 'late' : (errnoOf(error) ?? errorMessage(error)) }
+      return { uses: this.#uses, unread: error instanceof Late ? 'late' : errorWord(error) }
     }
   }
 
@@ -198,7 +198,7 @@ class Reader {
     } catch (error) {
       // Unmapped meanwhile; or the right to follow such links is missing, and the inode is all there is.
       if (hasEnded(error)) return undefined
-      this.#denied = errnoOf(error) ?? errorMessage(error)
+      this.#denied = errorWord(error)
       return isAsked ? use : undefined
     }
   }
@@ -221,7 +221,7 @@ class Reader {
     try {
       file = ask()
     } catch (error) {
-      if (!hasEnded(error)) this.#report({ ...use, error: errnoOf(error) ?? errorMessage(error) })
+      if (!hasEnded(error)) this.#report({ ...use, error: errorWord(error) })
       return
     }
     // A descriptor with O_PATH marks the device file, but does not have the device open.

@@ -1,3 +1,4 @@
+import { processName } from '../../linux/mount-namespaces.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../linux/pod-cgroups.ts'
 import { errorMessage, said, VolctlError } from '../../messages/findings.ts'
 import { addDoubt } from '../../trust/files.ts'
@@ -41,7 +42,7 @@ export function scanProcesses(proc = '/proc') {
   if (pids === undefined) return { pods: undefined, ...found }
   for (const pid of pids) {
     cgroups.add(kernelTextIfAny(`${proc}/${pid}/cgroup`) ?? '')
-    const comm = commOf(pid, proc)
+    const comm = processName(pid, proc)
     const isRuntime = RUNTIME_COMM.test(comm)
     const host = isRuntime ? hostProcess(pid, proc) : kubeletProcess(pid, comm, proc)
     if (host !== undefined) (isRuntime ? runtimes : kubelets).push(host)
@@ -70,7 +71,7 @@ function unitedPods(cgroups: Iterable<string>, bases: readonly string[]) {
  */
 export function scanKubelets(): readonly HostProcess[] {
   try {
-    return processIds().flatMap((pid) => kubeletProcess(pid, commOf(pid, '/proc'), '/proc') ?? [])
+    return processIds().flatMap((pid) => kubeletProcess(pid, processName(pid), '/proc') ?? [])
   } catch (error) {
     throw new VolctlError(said('NodeUnreadable.path', { path: '/proc', error: errorMessage(error) }), { cause: error })
   }
@@ -108,10 +109,6 @@ export async function hostsKubelets(processes: readonly HostProcess[]): Promise<
 
 export function letGo(processes: readonly HostProcess[]): void {
   for (const { process } of processes) process?.[Symbol.dispose]()
-}
-
-function commOf(pid: number, proc: string): string {
-  return kernelTextIfAny(`${proc}/${pid}/comm`) ?? ''
 }
 
 /**

@@ -3,12 +3,12 @@
 import { ownValue } from '../../base/collections.ts'
 import type { PodVolumeSource } from '../../kube/api/objects.ts'
 import { entriesIn, entryPath, nameOf } from '../../linux/descriptors.ts'
-import { closing } from '../../messages/findings.ts'
+import { closing, errorWord } from '../../messages/findings.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import { wrappedName } from '../../volumes/desired-state.ts'
 import { ListedEntry } from '../../volumes/on-disk/tree.ts'
 import { API_CONTENT, isGeneration, unescapeQualifiedName } from '../../volumes/volume-names.ts'
-import { digestFile, errorText, lstatEntry, readTarget } from './tree-entry.ts'
+import { digestFile, lstatEntry, readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 
 export type PodScan = ReturnType<typeof scanPod>
@@ -179,7 +179,7 @@ export function walkContent(walk: TreeWalk, top: ListedEntry): void {
     try {
       closing(openListing(at), (fd) => list(fd, directory, depth))
     } catch (error) {
-      directory.error ??= errorText(error)
+      directory.error ??= errorWord(error)
     }
   }
   const list = (fd: number, { path: parent }: ListedEntry, depth: number): void => {

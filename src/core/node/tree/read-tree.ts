@@ -17,12 +17,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { compareText } from '../../base/text.ts'
 import type { MountTable } from '../../linux/mount-table.ts'
 import { diskTrouble } from '../../messages/disk-trouble.ts'
-import { MISSING, said, VolctlError } from '../../messages/findings.ts'
+import { errorWord, MISSING, said, VolctlError } from '../../messages/findings.ts'
 import { ListedEntry } from '../../volumes/on-disk/tree.ts'
 import type { TreeEntry } from '../../volumes/snapshot.ts'
 import { completeLivingPod, completePod, type LivingPod, type PodScan, readLevels, scanPod } from './pod-directory.ts'
 import { type StructureLinks, structureLinks } from './structure-links.ts'
-import { errorText, lstatEntry } from './tree-entry.ts'
+import { lstatEntry } from './tree-entry.ts'
 import { TreeWalk } from './tree-walk.ts'
 
 interface ReadTreeOptions {
@@ -88,7 +88,7 @@ function readRoot(rootDir: string): readonly Dirent[] {
   try {
     return readdirSync(rootDir, { withFileTypes: true })
   } catch (error) {
-    throw unreadable(`root directory ${rootDir}`, errorText(error), error)
+    throw unreadable(`root directory ${rootDir}`, errorWord(error), error)
   }
 }
 

@@ -1,7 +1,7 @@
 /** What is read of one entry of the kubelet's directories: its type, its attributes, the content of a small file. */
 
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
-import { closing, errnoOf, errorMessage } from '../../messages/findings.ts'
+import { closing, errnoOf, errorWord } from '../../messages/findings.ts'
 import { digest } from '../../trust/digest.ts'
 import { ifAny } from '../../trust/kernel.ts'
 import { NotPlain, openPlain, readToLimit } from '../../trust/plain-files.ts'
@@ -46,7 +46,7 @@ export function lstatEntry(entry: ListedEntry, path: string | Buffer): boolean {
     if (entry.type === 'link') entry.target = readlinkSync(path)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return false
-    entry.error = errorText(error)
+    entry.error = errorWord(error)
   }
   return true
 }
@@ -61,13 +61,8 @@ export function readTarget(entry: ListedEntry, path: string): void {
   try {
     entry.target = readlinkSync(path)
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') entry.error = errorText(error)
+    if (errnoOf(error) !== 'ENOENT') entry.error = errorWord(error)
   }
-}
-
-/** Short enough for a table; without the path, which the entry has. */
-export function errorText(error: unknown): string {
-  return errnoOf(error) ?? errorMessage(error)
 }
 
 // Small files.
@@ -108,6 +103,6 @@ function withFile(entry: ListedEntry, path: string, work: (fd: number, stat: Sta
     const { fd, stats } = openPlain(path)
     closing(fd, () => work(fd, stats))
   } catch (error) {
-    entry.error = error instanceof NotPlain ? 'no longer a regular file' : errorText(error)
+    entry.error = error instanceof NotPlain ? 'no longer a regular file' : errorWord(error)
   }
 }

@@ -5,12 +5,13 @@ import { posix } from 'node:path'
 import { lazy } from '../../base/collections.ts'
 import { type MountInfo, type MountTable, placeOf } from '../../linux/mount-table.ts'
 import { undeletedRoot } from '../../linux/paths.ts'
+import { errorWord } from '../../messages/findings.ts'
 import { listIfAny } from '../../trust/kernel.ts'
 import { ListedEntry, mayNotBeUtf8, NOT_UTF8, STRUCTURE } from '../../volumes/on-disk/tree.ts'
 import { STATE_FILES } from '../../volumes/registry.ts'
 import type { FileType } from '../../volumes/snapshot.ts'
 import type { StructureLinks } from './structure-links.ts'
-import { errorText, lookedAt, lstatEntry, readStateFile, typeOf } from './tree-entry.ts'
+import { lookedAt, lstatEntry, readStateFile, typeOf } from './tree-entry.ts'
 
 /** Volumes on the kubelet's own tmpfs, which cannot hang (contract, "Snapshot"). */
 const OWN_TMPFS = /^pods\/[^/]+\/volumes\/kubernetes\.io~(?:secret|projected|downward-api)\/[^/]+$/s
@@ -95,7 +96,7 @@ export class TreeWalk {
       const place = directory.realPath ?? this.absolute(directory.path)
       return this.entriesOf(directory.path, readdirSync(place, { withFileTypes: true }))
     } catch (error) {
-      const text = errorText(error)
+      const text = errorWord(error)
       if (text === 'ENOENT') this.#missing(directory)
       else directory.error = text
       return []
