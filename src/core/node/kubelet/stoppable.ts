@@ -7,7 +7,7 @@ import { kernelTextIfAny, linkIfAny, processIds } from '../../trust/kernel.ts'
 import { holdersOf, listeners } from '../../trust/listeners.ts'
 import type { KubeletSnapshot } from '../../volumes/snapshot.ts'
 import { RUNTIME_COMM, unitsOf } from './scan-processes.ts'
-import { activeAmong, hasSystemd, STARTERS, unitProperties, unitStateIn, unitsIn } from './systemctl.ts'
+import { activeAmong, hasSystemd, OF_STATE, unitProperties, unitStateIn, unitsIn } from './systemctl.ts'
 
 /** A process, for messages. */
 interface UnitProcess {
@@ -18,15 +18,7 @@ interface UnitProcess {
 export type UnitFacts = NonNullable<Awaited<ReturnType<typeof unitFacts>>>
 
 const STOPPED_WITH_IT = ['RequiredBy', 'RequisiteOf', 'BoundBy', 'ConsistsOf', 'PropagatesStopTo']
-const PLAIN = [
-  'LoadState',
-  'ActiveState',
-  'SubState',
-  'UnitFileState',
-  'KillMode',
-  'RefuseManualStop',
-  'RefuseManualStart',
-]
+const HOW_IT_STOPS = ['KillMode', 'RefuseManualStop', 'RefuseManualStart']
 
 /** Names of processes that supervise containers, beside the runtimes themselves; comm is cut at 15 bytes. */
 const SHIM_COMM = /^(containerd-shim.*|conmon.*|runc.*|crun.*|kata.*|cri-dockerd)$/
@@ -38,7 +30,7 @@ const SHIM_COMM = /^(containerd-shim.*|conmon.*|runc.*|crun.*|kata.*|cri-dockerd
  */
 export async function unitFacts(unit: string, apiPort?: number, apiHost?: string) {
   if (!hasSystemd()) return undefined
-  const shown = await unitProperties(unit, [...PLAIN, ...STARTERS, ...STOPPED_WITH_IT])
+  const shown = await unitProperties(unit, [...OF_STATE, ...HOW_IT_STOPS, ...STOPPED_WITH_IT])
   const state = shown && unitStateIn(shown)
   if (shown === undefined || state === undefined) return undefined
   const text = (name: string): string => shown.get(name) ?? ''

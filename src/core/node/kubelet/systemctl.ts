@@ -14,12 +14,10 @@ export interface UnitState {
 }
 
 const DEADLINE_MS = 2000
-/** Properties of a unit that name what may start it. */
-export const STARTERS = ['TriggeredBy', 'UpheldBy', 'WantedBy']
-const PROPERTIES = [
+/** What every look at a unit asks for: its state, and what may start it. */
+export const OF_STATE = [
   ...['LoadState', 'ActiveState', 'SubState', 'UnitFileState'],
-  ...['InactiveEnterTimestampMonotonic', 'Job'],
-  ...STARTERS,
+  ...['TriggeredBy', 'UpheldBy', 'WantedBy'],
 ]
 
 /**
@@ -32,7 +30,7 @@ export async function unitState(
   stoppedHere = false,
 ): Promise<UnitState | 'no systemd' | 'no answer' | undefined> {
   if (!hasSystemd()) return 'no systemd'
-  const shown = await unitProperties(unit, PROPERTIES)
+  const shown = await unitProperties(unit, [...OF_STATE, 'InactiveEnterTimestampMonotonic', 'Job'])
   if (shown === undefined) return 'no answer'
   const state = unitStateIn(shown)
   if (state === undefined) return undefined
@@ -87,7 +85,7 @@ function thisMoment() {
   return { wall: Date.now(), monotonic: Number(process.hrtime.bigint() / 1_000_000n) }
 }
 
-/** @param fields of PROPERTIES */
+/** @param fields of OF_STATE */
 export function unitStateIn(fields: ReadonlyMap<string, string>, now = thisMoment()): UnitState | undefined {
   if (fields.get('LoadState') === 'not-found' || !fields.has('ActiveState')) return undefined
   const text = (name: string): string => fields.get(name) ?? ''
