@@ -95,7 +95,8 @@ function acquire(place: Place, name: string, me: LockOwner, depth = 0): Lock {
     const there = read(place, name)
     if (there === undefined) continue
     const owner = ownerIn(there)
-    if (owner !== undefined && isAlive(owner)) throw lockedBy(place.path, owner)
+    if (owner !== undefined && isAlive(owner))
+      throw new VolctlError(said('Locked.node', owner), { hint: `Wait for it to end. Its lock file is ${place.path}.` })
     const claimed = owner === undefined ? 'unreadable' : `${owner.pid}-${owner.startTime}`
     using _claim = acquire(place, `${name}.${claimed}`, me, depth + 1)
     if (read(place, name) !== there) continue
@@ -163,10 +164,4 @@ function bootID(): string {
 function startTimeOf(pid: number): string | undefined {
   const fields = statFields(kernelTextIfAny(`/proc/${pid}/stat`) ?? '')
   return fields[0] === 'Z' ? undefined : fields[19]
-}
-
-function lockedBy(path: string, { pid, user, since }: LockOwner): VolctlError {
-  return new VolctlError(said('Locked.node', { pid, user, since }), {
-    hint: `Wait for it to end. Its lock file is ${path}.`,
-  })
 }

@@ -5,8 +5,8 @@ import { bringBack, deadWords } from '../linux/mount-table.ts'
 import { advice, volctl } from '../messages/command.ts'
 import { said, saidOfAny } from '../messages/findings.ts'
 import type { Obstacle } from '../volumes/finding.ts'
-import { lostAtStart, type PlanContext } from './context.ts'
-import type { Facts, Judge } from './rule.ts'
+import { lostAtStart } from './context.ts'
+import type { Judge } from './rule.ts'
 
 /** No path leads past a dead mount on an emptyDir, so it goes only when a person says so (O41). */
 export const deadMount: Judge = ({ covered, context: { inputs, options } }) => {
@@ -43,14 +43,9 @@ export const uncoveredFiles: Judge = ({ uncovered, context: { inputs } }) => {
 }
 
 /** Data on disk or in memory (a tmpfs ends with its last mount, which may be a sub-path's) goes only with --orphans. */
-export const losesData: Judge = ({ data, context }) => {
-  return data === undefined || context.options.orphans ? undefined : whatIsLost(data, context)
-}
-
-function whatIsLost(
-  { name, memory, unread, files = [] }: NonNullable<Facts['data']>,
-  { inputs }: PlanContext,
-): Obstacle | undefined {
+export const losesData: Judge = ({ data, context: { inputs, options } }) => {
+  if (data === undefined || options.orphans) return undefined
+  const { name, memory, unread, files = [] } = data
   if (unread !== undefined)
     return said('DeletesData.unread', { path: inputs.absolute(unread.path), error: unread.error })
   if (memory.length > 0) return said('DeletesData.memory', { fsType: memory.at(-1)?.fsType, name })

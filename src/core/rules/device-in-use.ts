@@ -54,7 +54,8 @@ function questionFor(facts: MachineFacts): DiskQuestion {
     isNoUse: (holder: BlockNode) =>
       isPassive(holder) ||
       nodes.some(({ name, isBelow }) => isBelow && name === holder.name) ||
-      (isFound && isOpenedByDriver(holder)),
+      // A mapping that drivers close when they unstage: its own users are searched.
+      (isFound && holder.dmUuid?.startsWith('CRYPT-') === true),
   }
   if (operation.kind === 'UnmountDevice') {
     const volumes = new Set([...record.devices.keys(), ...record.layers.values().map(({ dev }) => dev)])
@@ -82,9 +83,6 @@ function questionFor(facts: MachineFacts): DiskQuestion {
     isOwnLoop: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,
   }
 }
-
-/** A mapping that drivers close when they unstage. Its own users are searched; its existence alone is no use. */
-const isOpenedByDriver = ({ dmUuid }: BlockNode): boolean => dmUuid?.startsWith('CRYPT-') === true
 
 /** UIDs of pods of this node that want the same raw block volume: their use of it is allowed. */
 function podsWith({ operation, witness, context }: MachineFacts): ReadonlySet<string> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runningKubelets } from '../../../src/core/node/kubelet/find-kubelet.ts'
-import { isKubeletByFlags, mayBeKubelet } from '../../../src/core/node/kubelet/kubelet-flags.ts'
+import { isKubeletByFlags, MAY_BE_KUBELET } from '../../../src/core/node/kubelet/kubelet-flags.ts'
 import { fixture } from '../helpers/fixture.ts'
 
 const FILES = {
@@ -29,7 +29,7 @@ it.each<{ command: string; is: boolean }>([
   const args = command.split(' ')
   expect(isKubeletByFlags(args, '/etc', root.path)).toBe(is)
   // Nothing is lost by looking at few.
-  if (is) expect(mayBeKubelet(`${args.join('\0')}\0`)).toBe(true)
+  if (is) expect(`${args.join('\0')}\0`).toMatch(MAY_BE_KUBELET)
 })
 
 describe('S8: kubelets by their flags', () => {

@@ -177,14 +177,15 @@ export function removeDirectory(path: string, run: StepContext): void {
 
 function removeFile(path: string, run: StepContext): void {
   requireNoMountPoint(path, run)
-  const found = orKept(path, () => run.host.lstat(path))
+  // A path that cannot be examined is not removed.
+  const found = orWriteFailed(path, 'removed', () => run.host.lstat(path))
   if (found === undefined) return
   const name = posix.basename(path)
   if (STATE_FILES.has(name)) rememberStateFile(path, run)
   else if (found.type === 'file' && found.size > 0 && isPlaceholder(path)) {
     throw new StepFailed(said('UnexpectedFile.bytes', { path, size: found.size }))
   }
-  orKept(path, () => run.host.unlink(path, parentOf(path, run)))
+  orWriteFailed(path, 'removed', () => run.host.unlink(path, parentOf(path, run)))
 }
 
 /** Where its parent was when the mount table was read: a link of the kubelet's directories is followed once, and no other (S8). */
@@ -199,7 +200,7 @@ function isPlaceholder(path: string): boolean {
 
 /** S14: a state file, without which the driver could not be called again, is written to the journal first. */
 function rememberStateFile(path: string, { host, journal, operation }: StepContext): void {
-  const content = orKept(path, () => host.readSmallFile(path))
+  const content = orWriteFailed(path, 'removed', () => host.readSmallFile(path))
   if (content !== undefined) journal.write({ type: 'stateFile', operation: operation.id, path, content })
 }
 
@@ -210,9 +211,4 @@ function requireNoMountPoint(path: string, run: StepContext): void {
     throw new StepFailed(said('HeldBy.nothingRemoved', { mount: describeMount(mount) }))
   }
   requireNone(mountedElsewhere(path, run))
-}
-
-/** A path that cannot be examined is not removed. */
-function orKept<T>(path: string, work: () => T): T {
-  return orWriteFailed(path, 'removed', work)
 }

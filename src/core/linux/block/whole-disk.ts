@@ -64,7 +64,7 @@ export function wholeDisk(devices: Iterable<string>, tree: BlockTree, reach: Rea
 export function withWhatItIsMadeOf(node: BlockNode, tree: BlockTree, reach: Reach): BlockNode[] {
   const found = new Map([[node.name, node]])
   const down = ({ disk, slaves, dmUuid }: BlockNode): void => {
-    const through = isLogicalVolume(dmUuid) && !reach.throughLvm ? [] : slaves
+    const through = dmUuid?.startsWith('LVM-') && !reach.throughLvm ? [] : slaves
     for (const name of present(disk, ...through)) {
       const below = found.has(name) || reach.own.has(name) ? undefined : tree.node(name)
       if (below === undefined) continue
@@ -87,8 +87,6 @@ export function nodeOf(dev: string, tree: BlockTree): BlockNode {
   }
   return (name === undefined ? undefined : tree.node(name)) ?? bare
 }
-
-const isLogicalVolume = (dmUuid: string | undefined): boolean => dmUuid?.startsWith('LVM-') === true
 
 /**
  * True if the device's existence alone is no use of the disk: a multipath map, or a partition of one (kpartx), which is a map

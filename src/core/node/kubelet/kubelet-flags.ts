@@ -102,11 +102,7 @@ const STARTERS = new Set(
 )
 
 /** By the command line as the kernel shows it: most processes are no kubelet, and are not examined further. */
-export function mayBeKubelet(cmdline: string): boolean {
-  return MAY_BE.test(cmdline)
-}
-
-const MAY_BE =
+export const MAY_BE_KUBELET =
   /(?:^|\0)--(?:(?:bootstrap[-_])?kubeconfig|container[-_]runtime[-_]endpoint|pod[-_]manifest[-_]path)[=\0]/
 
 /**

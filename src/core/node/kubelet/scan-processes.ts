@@ -4,7 +4,7 @@ import { errorMessage, said, VolctlError } from '../../messages/findings.ts'
 import { addDoubt } from '../../trust/files.ts'
 import { ifAny, kernelTextIfAny, parentIn, processIds } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
-import { isKubeletByFlags, mayBeKubelet } from './kubelet-flags.ts'
+import { isKubeletByFlags, MAY_BE_KUBELET } from './kubelet-flags.ts'
 
 export interface HostProcess {
   readonly pid: number
@@ -80,7 +80,7 @@ export function scanKubelets(): readonly HostProcess[] {
 /** By its name, otherwise by its flags. */
 function kubeletProcess(pid: number, comm: string, proc: string): HostProcess | undefined {
   if (KUBELET_COMM.test(comm)) return hostProcess(pid, proc)
-  if (RUNTIME_COMM.test(comm) || !mayBeKubelet(kernelTextIfAny(`${proc}/${pid}/cmdline`) ?? '')) return undefined
+  if (RUNTIME_COMM.test(comm) || !MAY_BE_KUBELET.test(kernelTextIfAny(`${proc}/${pid}/cmdline`) ?? '')) return undefined
   const found = hostProcess(pid, proc)
   if (found === undefined) return undefined
   if (!ownAncestors(proc).has(pid) && isKubeletByFlags(found.args, found.workingDirectory))
