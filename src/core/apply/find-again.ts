@@ -87,7 +87,7 @@ function changed(finding: Finding<'Changed'>): Blocked {
 export function requireSameNode(plan: ReviewedPlan, fresh: ReviewedPlan): void {
   const here = `${fresh.node} (${fresh.rootDir})`
   if (plan.node !== fresh.node || plan.rootDir !== fresh.rootDir) {
-    throw new VolctlError(said('OtherNode.plan', { node: plan.node, rootDir: plan.rootDir, here }))
+    throw new VolctlError(said('OtherNode.plan', { ...plan, here }))
   }
   for (const id of ['machineID', 'systemUUID'] as const) {
     const [was, now] = [plan.inputs.machine[id], fresh.inputs.machine[id]]

@@ -127,7 +127,7 @@ function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): read
   if (!kubelet?.standalone) return standingObstacles(facts)
   const standalone: StandingObstacle = {
     rule: 'S8',
-    ...said('KubeletUnclear.standalone', { source: kubelet.source }),
+    ...said('KubeletUnclear.standalone', kubelet),
     hint: 'volctl can only report here; it changes nothing unless the kubelet has a --kubeconfig.',
   }
   return [...standingObstacles(facts), standalone]

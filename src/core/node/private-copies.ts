@@ -48,7 +48,7 @@ export function copiesObstacle(
   if (copy === undefined) return undefined
   return {
     rule: 'S6',
-    ...said('WrongNamespace.propagation', { mountPoint: copy.mountPoint }),
+    ...said('WrongNamespace.propagation', copy),
     hint: 'Run volctl in a Pod whose volume of / has mountPropagation: HostToContainer (deploy/node-pod.yaml), or on the node itself.',
   }
 }

@@ -26,7 +26,7 @@ export const lazilyDetached: Judge = ({ operation, context: { inputs, ledger } }
       (name !== undefined && name === (volume?.uniqueName ?? volume?.name)) ||
       ledger.partsAt(path).some(({ row }) => row === rowOf(subject)),
   )
-  return found && said('DetachedLazily.earlier', { path: found.path, dev: found.dev })
+  return found && said('DetachedLazily.earlier', found)
 }
 
 /** Reports once that the record of lazy unmounts cannot be used; every operation that depends on it is blocked as well. */

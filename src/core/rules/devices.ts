@@ -106,7 +106,7 @@ export const shownElsewhere: Judge = ({ held, context: { inputs } }) => {
   const { by, target } = held
   const path = inputs.plain(by.mountPoint)
   return {
-    ...said('HeldBy.sameFileSystem', { path, target: inputs.absolute(target), dev: by.dev, root: by.root }),
+    ...said('HeldBy.sameFileSystem', { ...by, path, target: inputs.absolute(target) }),
     hint: whoMounted(path),
   }
 }

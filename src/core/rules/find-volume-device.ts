@@ -137,7 +137,7 @@ export const unexplainedDevice: MachineJudge = async (facts) => {
   const found = await firstUnexplained(facts, devicesNamed(await namedByOthers(facts), facts))
   return (
     found && {
-      ...said('DeviceUnknown.diskInUse', { volume, disk: found.disk, who: found.who }),
+      ...said('DeviceUnknown.diskInUse', { volume, ...found }),
       hint: `If that is the volume's device: ${nameTheDevice(operation, `/dev/${found.disk}`)}`,
     }
   )

@@ -31,7 +31,7 @@ export const hiddenMount: Judge = ({ operation: { kind, expects = [] }, context 
 
 function hiddenBy(cover: MountInfo, path: string): Obstacle {
   return {
-    ...said('ForeignMount.hides', { fileSystem: fileSystemText(cover), mountPoint: cover.mountPoint, path }),
+    ...said('ForeignMount.hides', { ...cover, fileSystem: fileSystemText(cover), path }),
     hint: whoMounted(cover.mountPoint),
   }
 }
@@ -116,8 +116,7 @@ function stackObstacle(
 function notIts(path: string, mount: MountInfo, what: string): Obstacle {
   return {
     ...said('ForeignMount.mount', {
-      fsType: mount.fsType,
-      source: mount.source,
+      ...mount,
       root: mount.root === '/' ? '' : ` (${mount.root})`,
       path,
       verdict: what,

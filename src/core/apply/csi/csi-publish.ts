@@ -198,7 +198,7 @@ function contentOf(path: string, { host }: StepContext): string | undefined {
 function requireSameVolume(path: string, content: string, state: Readonly<Record<string, string>>): void {
   const { data } = readStateFile({ path, type: 'file', content })
   if (data === undefined || (data.driver === state.driverName && data.handle === state.volumeHandle)) return
-  throw new StepFailed(said('OtherVolume.file', { path, driver: data.driver, handle: data.handle }), {
+  throw new StepFailed(said('OtherVolume.file', { ...data, path }), {
     hint: 'The other volume may still be in use on this node: plan again, and unmount that volume first.',
   })
 }

@@ -159,7 +159,7 @@ export async function lookAtPath(path: string, run: StepContext): Promise<Return
   const mount = containingMount(run.around.table, path)
   // Asked in the one way that leaves at most one process behind, however often (S36).
   if (mount !== undefined && !cannotHang(mount.fsType) && (await run.waiting.spend((ms) => run.host.isDead(mount, ms))))
-    throw new StepFailed(said('InvalidPath.dead', { path, mountPoint: mount.mountPoint }))
+    throw new StepFailed(said('InvalidPath.dead', { ...mount, path }))
   const result = await command(run, 'stat', ['-L', '-c', STAT_FORMAT, '--', path])
   const found = result.status === 0 ? parseStatLine(result.stdout.trimEnd()) : undefined
   if (found !== undefined) return found
