@@ -26,11 +26,7 @@ export async function runOperation(operation: Operation, apply: ApplyRun): Promi
  * @returns those that may run, and when kubelet and pods were asked for
  * @throws what is the end of all that have no outcome yet
  */
-export async function judgedNow(
-  runs: readonly StepContext[],
-  apply: ApplyRun,
-  maxAgeMs: number,
-): Promise<{ readonly ready: readonly StepContext[]; readonly asked: number }> {
+export async function judgedNow(runs: readonly StepContext[], apply: ApplyRun, maxAgeMs: number) {
   let asked = performance.now()
   await apply.requireNoKubelet()
   let ready = runs

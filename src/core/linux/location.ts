@@ -99,7 +99,7 @@ export function areOtherExports(shown: string, named: string): boolean {
   return a.server !== b.server && !a.server.startsWith(`${b.server}.`) && !b.server.startsWith(`${a.server}.`)
 }
 
-function exportOf(source: string): { readonly server: string; readonly path: string } | undefined {
+function exportOf(source: string) {
   const [, server, path] = /^(.+)[:=](\/.*)$/.exec(source) ?? /^\/\/([^/]+)(\/.*)$/.exec(source) ?? []
   if (server === undefined || path === undefined) return undefined
   const host = server.replace(/^\[(.*)\]$/, '$1').toLowerCase()

@@ -11,9 +11,6 @@ import { askMounts } from '../linux/mount-asker.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { isWithin, undeletedPath } from '../linux/paths.ts'
 import { runCommand } from '../trust/programs.ts'
-import type { NodeSnapshot } from '../volumes/snapshot.ts'
-
-type DeadMount = NonNullable<NodeSnapshot['deadMounts']>[number]
 
 const DEADLINE_MS = 2000
 
@@ -29,7 +26,7 @@ export async function deadMounts(
   rootDir: string,
   deadlineMs: number = DEADLINE_MS,
   run = runCommand,
-): Promise<readonly DeadMount[]> {
+) {
   const remote = table.all.filter(
     ({ fsType, mountPoint }) => !cannotHang(fsType) && isWithin(undeletedPath(mountPoint), rootDir),
   )

@@ -134,11 +134,7 @@ function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): read
 }
 
 /** If no configuration could be read, kubeadm's directory is read: more static pods can only protect more directories. */
-function staticPodSource(
-  places: Places | undefined,
-  kubelet: KubeletCandidate | undefined,
-  config: KubeletConfig,
-): { path?: string; url?: string } {
+function staticPodSource(places: Places | undefined, kubelet: KubeletCandidate | undefined, config: KubeletConfig) {
   const guess = kubelet?.flags.has('config') || places !== undefined || !existsSync(KUBEADM_STATIC_PODS)
   const path =
     places?.staticPodPath ?? config.staticPodPath ?? kubelet?.staticPodPath ?? (guess ? undefined : KUBEADM_STATIC_PODS)

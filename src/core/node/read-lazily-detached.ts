@@ -10,7 +10,6 @@ import type { MountTable } from '../linux/mount-table.ts'
 import { unreadText } from '../messages/disk-trouble.ts'
 import { allowing, closing } from '../messages/findings.ts'
 import { openTrustedDirectory, readKept } from '../trust/files.ts'
-import type { LazilyDetached, LazyMemoryDefect } from '../volumes/snapshot.ts'
 
 /** Not below /var/log, which others than root may write to: on Ubuntu the group syslog. */
 export const DEFAULT_JOURNAL_DIR = '/var/lib/volctl'
@@ -43,7 +42,7 @@ export function readLazilyDetached(
   bootID: string | undefined,
   mounts: MountTable,
   isGone = isSuperblockGone,
-): { readonly detached: readonly LazilyDetached[]; readonly defect?: LazyMemoryDefect } {
+) {
   const isThere = ({ path, dev, fsType, bootID: then = bootID }: LazyRecord): boolean =>
     (bootID === undefined || then === bootID) &&
     !mounts.at(path).some((mount) => mount.dev === dev) &&

@@ -144,10 +144,7 @@ export function isFlexPlugin({ inputs }: PlanContext, plugin: string): boolean {
 }
 
 /** @returns the absolute path of a driver's program, or why it cannot be called (P85) */
-export function flexProgram(
-  { flexDrivers }: NodeSnapshot,
-  plugin: string,
-): { readonly executable: string } | { readonly why: string } {
+export function flexProgram({ flexDrivers }: NodeSnapshot, plugin: string) {
   const driver = flexDrivers?.find(({ name }) => name === plugin)
   if (driver !== undefined && driver.error === undefined) return { executable: driver.executable }
   if (flexDrivers === undefined) return { why: 'was not searched for' }

@@ -69,10 +69,7 @@ function otherOf(context: PlanContext, row: VolumeRow): OtherVolume | undefined 
 }
 
 /** By its record, by the row, or, of a LUN, by the name of its PersistentVolume: its device may be another one's. */
-function mountedForPods(
-  { onDisk, ledger }: PlanContext,
-  row: VolumeRow,
-): readonly { readonly plugin: string; readonly target: string }[] {
+function mountedForPods({ onDisk, ledger }: PlanContext, row: VolumeRow) {
   const [global] = row.globals
   const name = row.persistentVolume?.metadata.name
   const found = global === undefined ? row.onDisk : ledger.all.flatMap((each) => each.onDisk)

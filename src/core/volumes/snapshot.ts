@@ -220,6 +220,7 @@ const blockDevice = kept({
   backingFile: text,
 })
 
+/** A file system that volctl detached lazily in this boot, and that is not shown to be gone (S20). */
 const lazilyDetached = kept({
   /** Where it was mounted. */
   path: needed(text),
@@ -228,9 +229,6 @@ const lazilyDetached = kept({
   /** Unique name of its volume, otherwise its name. */
   volume: text,
 })
-
-/** A file system that volctl detached lazily in this boot, and that is not shown to be gone (S20). */
-export interface LazilyDetached extends ShapeOf<typeof lazilyDetached> {}
 
 const lazyMemory = kept({
   /** The file that would show it. */

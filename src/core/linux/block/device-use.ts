@@ -77,7 +77,7 @@ export function deviceNumberFrom(encoded: number): string {
   return `${major}:${minor}`
 }
 
-export function readLoops(sys = '/sys'): { device: string; backingFile: string }[] {
+export function readLoops(sys = '/sys') {
   return namesIn(`${sys}/block`).flatMap((name) => {
     const backingFile = name.startsWith('loop') ? readBackingFile(`/dev/${name}`, sys) : undefined
     return backingFile === undefined ? [] : [{ device: `/dev/${name}`, backingFile }]

@@ -135,7 +135,7 @@ export function sysfsBlockTree(sys = '/sys', dev = '/dev') {
       return together.filter((names) => names.includes(name)).flatMap((names) => names.filter((each) => each !== name))
     },
     /** udev's links and the kernel's names of what they lead to. */
-    links: (directory: 'by-path' | 'by-id'): readonly { readonly link: string; readonly name: string }[] => {
+    links: (directory: 'by-path' | 'by-id') => {
       const at = `${dev}/disk/${directory}`
       return namesIn(at).flatMap((link) => {
         const name = nameBehind(`${at}/${link}`)

@@ -47,7 +47,7 @@ export function structureLinks(rootDir: string, table: MountTable) {
     throw new Error(`the link leads to ${place}, as ${same} does`)
   }
   /** Only through file systems that cannot hang, and with a descriptor of each part, which shows who could have changed the way. */
-  const resolve = (link: string): { readonly place: string; readonly identity: string } => {
+  const resolve = (link: string) => {
     const before = (place: string): void => {
       if (!isLocal(place))
         throw new Error(`the link leads through ${typeAt(place) ?? 'an unknown mount'} at ${place}, which may hang`)
