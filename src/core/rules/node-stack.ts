@@ -9,6 +9,7 @@ import type { MountInfo, MountTable } from '../linux/mount-table.ts'
 import { isWithin } from '../linux/paths.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { decodeOctal } from '../trust/kernel.ts'
+import { parentsOf } from '../volumes/payload-entries.ts'
 import type { TeardownFamily } from '../volumes/plugin.ts'
 import { pluginNamed } from '../volumes/registry.ts'
 import type { ExpectedMount } from '../volumes/steps.ts'
@@ -27,8 +28,8 @@ export function ownOf({ around: { table, others }, plan: { rootDir }, host }: Ma
   // If the kubelet runs in a container, the machine's own root is in the mount namespace of PID 1.
   const tables = [table, ...others.filter(({ pid }) => pid === 1).map((each) => each.table)]
   const at = (places: readonly string[]): ReadonlySet<MountInfo> =>
-    new Set(places.flatMap((place) => tables.flatMap((each) => each.top(place) ?? [])))
-  const system = at([...SYSTEM, rootDir].flatMap(upTo))
+    new Set(places.flatMap((place) => tables.flatMap((each) => each.top(place || '/') ?? [])))
+  const system = at([...SYSTEM, rootDir].flatMap((path) => [...parentsOf(path), path]))
   const kept = at(fstabOf(host).places)
   const numbers = new Set([...system].flatMap((mount) => [mount.dev, ...numbersBehind(mount, blockTree)]))
   const nodes = [...numbers].filter((dev) => !dev.startsWith('0:')).map((dev) => nodeOf(dev, blockTree))
@@ -44,11 +45,6 @@ export function ownOf({ around: { table, others }, plan: { rootDir }, host }: Ma
 /** "major:minor" of the devices behind a mount whose own number differs from theirs. */
 function numbersBehind(mount: Parameters<typeof namesBehind>[0], tree: Host['blockTree']): string[] {
   return namesBehind(mount, tree).flatMap((name) => tree.node(name)?.dev ?? [])
-}
-
-/** The directories above, and it itself. */
-function upTo(path: string): string[] {
-  return path.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/') || '/')
 }
 
 /** What fstab(5) names, the machine's own and never a volume's: kernel names of devices, those of swap areas included, and mount points. */

@@ -13,6 +13,7 @@ import { type OtherNamespace, ofTheNode } from '../linux/mount-namespaces.ts'
 import type { MountTable } from '../linux/mount-table.ts'
 import { undeletedPath } from '../linux/paths.ts'
 import { isInUserNamespace } from '../linux/standing.ts'
+import { parentsOf } from '../volumes/payload-entries.ts'
 import type { Holders } from './find-holders.ts'
 import { boundSockets, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
 import { mountedImages, type NamedPath, PlaceIndex } from './mount-uses.ts'
@@ -142,9 +143,7 @@ function placesOf(layers: readonly Layer[], view: View, isFirst: boolean): Place
 function basesOf(layers: readonly Layer[], view: View): readonly string[] {
   const relative = layers.filter(({ path }) => !path.startsWith('/'))
   if (relative.length === 0) return []
-  const parents = layers.flatMap(({ path }) =>
-    path.startsWith('/') ? path.split('/').map((_, end, parts) => parts.slice(0, end).join('/')) : [],
-  )
+  const parents = layers.flatMap(({ path }) => (path.startsWith('/') ? parentsOf(path) : []))
   const isThere = (path: string): boolean => follow(view, path).file !== undefined
   return [...new Set(parents)].filter((base) => relative.every(({ path }) => isThere(`${base}/${path}`)))
 }
