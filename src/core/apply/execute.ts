@@ -147,10 +147,8 @@ function refusalOf(stop: VolctlError): Refusal {
 
 /** The event of an operation that is still to be done after the apply. */
 function leftEvent(operation: AnyOperation): ApplyEvent {
-  const { blocked, message } = operation
-  const subject = subjectOf(operation)
-  if (blocked === undefined) return operationEvent('left', subject, message)
-  return operationEvent('left', subject, blocked.message, saidOf(blocked))
+  const { blocked } = operation
+  return operationEvent('left', subjectOf(operation), (blocked ?? operation).message, blocked && saidOf(blocked))
 }
 
 /** The result of an apply that a safety rule refuses before anything is done. */

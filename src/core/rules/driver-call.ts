@@ -169,12 +169,12 @@ export function flexSteps(
  */
 export function flexCall({ inputs, options }: PlanContext, plugin: string): DriverCall {
   const program = flexProgram(inputs.snapshot, plugin)
-  if ('executable' in program) return { kind: 'call', executable: program.executable }
+  if ('executable' in program) return { kind: 'call', ...program }
   if (options.driverGone.includes(plugin)) return { kind: 'gone' }
   return {
     kind: 'blocked',
     blocked: {
-      ...said('DriverUnavailable.flexUnmounts', { plugin, why: program.why }),
+      ...said('DriverUnavailable.flexUnmounts', { plugin, ...program }),
       hint: advice`Install the driver again where the kubelet looks for drivers (volumePluginDir). If the driver is gone for good, the kernel can unmount, and nothing else that the driver would do is done: ${volctl('plan', '--driver-gone', plugin)}`,
     },
   }

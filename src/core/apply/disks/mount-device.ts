@@ -1,6 +1,7 @@
 /** A device's global mount: the file system is identified, checked and mounted, and never formatted (P66, P67, P128; S15). */
 
 import { type MountInfo, whoMounted } from '../../linux/mount-table.ts'
+import { isStuck } from '../../linux/undo.ts'
 import { StepFailed, said } from '../../messages/findings.ts'
 import { describeMount } from '../../rules/expected-mounts.ts'
 import type { Host } from '../../rules/host.ts'
@@ -104,10 +105,7 @@ export async function oneAtATime<T>(number: string, run: StepContext, work: () =
     // Before the next comes to the device.
     return await orTakeBack(run, work)
   })()
-  const ended = mine.then(
-    () => false,
-    (error) => error instanceof StepFailed && error.stuck,
-  )
+  const ended = mine.then(() => false, isStuck)
   last.set(number, ended)
   // A call that may still be running is remembered until the apply ends.
   if (!(await ended) && last.get(number) === ended) last.delete(number)

@@ -81,7 +81,7 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
     throw new StepFailed(said('MayBeInUse.target', { iqn }))
   }
   const other = sources.map((source) => sharedSourcesOf(source).iscsi).find((source) => source?.iqn === iqn)
-  return other == null ? undefined : `a pod of this node wants LUN ${other.lun ?? 0} of the same target`
+  return other == null ? undefined : `a pod of this node wants LUN ${other.lun} of the same target`
 }
 
 async function logOutOf(portal: string, { disk, sessions }: IscsiVolume, run: StepContext): Promise<void> {

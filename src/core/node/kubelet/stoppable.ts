@@ -120,9 +120,9 @@ export function whyUnstoppable(facts: UnitFacts): KubeletSnapshot['unstoppable']
   if (containers.length > 0 && ENDS_ALL.has(killMode)) {
     const named = containers.map(({ comm, pid }) => `${comm} (pid ${pid})`)
     return {
+      ...steady,
       why: `stopping ${unit} would end containers: ${take(named, NAMED_AT_MOST, 'and ').join(', ')}`,
       remedy: `They are in the unit's cgroup, and its KillMode is ${killMode}: set KillMode=process, or move them to another unit`,
-      command: ['systemctl', 'status', unit],
     }
   }
   if (stopsToo.length > 0)
