@@ -8,7 +8,7 @@ import { namesArgument, narrowing } from '../core/cli/plan-arguments.ts'
 import { examples, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { statusOf, wholeOf, wholeStatus } from '../core/explain/status/node-status.ts'
 import { missing, rowsOf, type WaitCondition, type WaitTarget, waitTargets } from '../core/explain/status/wait-rows.ts'
-import { ExitStatus, marked, said, VolctlError } from '../core/messages/findings.ts'
+import { ExitStatus, said, VolctlError } from '../core/messages/findings.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { decideNode } from '../core/reconcile/plan-node.ts'
@@ -45,7 +45,6 @@ export default class Wait extends VolctlCommand {
     const condition = flags.for as WaitCondition
     const word = condition.replace('-', ' ')
     const options = planOptions(flags, this.config.version)
-    const { pods, namespaces, volumes } = options
     using looks = new EndlessLooks(flags, this.detail)
     const seen: { node?: CollectedNode; targets?: readonly WaitTarget[] } = {}
     let since = 0
@@ -54,7 +53,7 @@ export default class Wait extends VolctlCommand {
     const look = async (limitMs?: number): Promise<'over' | 'same'> => {
       const node = await looks.lookWithin(limitMs)
       const whole = wholeStatus(decideNode(node, wholeOf(options)))
-      const { targets = waitTargets(whole, { pods, namespaces, volumes }, condition, flags) } = seen
+      const { targets = waitTargets(whole, options, condition, flags) } = seen
       Object.assign(seen, { node, targets })
       failed = undefined
       left = targets.flatMap((target) => {
@@ -84,10 +83,7 @@ export default class Wait extends VolctlCommand {
     if (outcome === 'interrupted') this.finish(ExitStatus.Interrupted)
     if (outcome !== 'timedOut') return
     const sentence = failed === undefined ? 'NotReached.seen' : 'NotReached.unseen'
-    throw new VolctlError(said(sentence, { waited, missing: firstOf(left), why: failed }), {
-      hint: marked('Wait longer with --timeout, or see what would end it: `volctl plan`'),
-      exit: ExitStatus.Waiting,
-    })
+    throw new VolctlError(said(sentence, { waited, missing: firstOf(left), why: failed }), { exit: ExitStatus.Waiting })
   }
 
   /** On a screen a line for each name. */

@@ -112,7 +112,7 @@ describe('where plan gives up, everything else is still answered', () => {
       kubeconfig: () =>
         changed(server.kubeconfig('plan'), (text) => text.replace(/"token": "[^"]+"/, '"token": "wrong"')),
       says: 'Unauthorized',
-      next: 'log in again',
+      next: 'Log in again',
     },
     { name: 'no kubeconfig', kubeconfig: () => '/nonexistent', says: '/nonexistent', next: 'Check the path.' },
   ])('$name', async ({ kubeconfig, says, next }) => {

@@ -73,8 +73,7 @@ async function checkPath({ target, detail = '' }: Step, run: StepContext): Promi
   const found = await lookAtPath(target, run)
   const fault = judgeHostPath(target, detail, { path: target, type: found?.type ?? 'absent' })
   if (fault === undefined) return
-  if (fault.makes === undefined)
-    throw new StepFailed(said('HostPathType', { target, why: fault.why }), { hint: fault.hint })
+  if (fault.makes === undefined) throw new StepFailed(said('HostPathType', { target, why: fault.why }))
   // No chmod afterwards: a container that has the directory may have put a link in its place.
   const [program, ...args] = fault.makes === 'dir' ? ['mkdir', '-p', '-m', '0755'] : ['touch']
   const result = await command(run, program, [...args, '--', target])

@@ -20,7 +20,7 @@ export async function confirm(question: string, signal: AbortSignal): Promise<vo
   } finally {
     terminal.close()
   }
-  throw new VolctlError(said('NotConfirmed'), { hint: "Type 'yes', or give --yes." })
+  throw new VolctlError(said('NotConfirmed'))
 }
 
 // Is a person there, who sees the plan and can say yes (contract, `--yes`).

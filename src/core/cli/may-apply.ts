@@ -1,4 +1,4 @@
-import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../linux/capabilities.ts'
+import { missingCapabilities, missingText } from '../linux/capabilities.ts'
 import { marked, SafetyRefusal, said, VolctlError } from '../messages/findings.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
@@ -20,9 +20,7 @@ export function requireRoot(): void {
   }
   const missing = missingCapabilities()
   if (missing.length === 0) return
-  throw new VolctlError(said('NotRoot.lacks', { missing: missingText(missing) }), {
-    hint: `Run apply with all of ${NEEDED_CAPABILITIES.map(({ name }) => name).join(', ')}.`,
-  })
+  throw new VolctlError(said('NotRoot.lacks', { missing: missingText(missing) }))
 }
 
 /** @throws SafetyRefusal where volctl runs in a chroot, a user namespace or the like, or where its container would hold what it

@@ -58,13 +58,6 @@ interface StatusObject {
   readonly details?: { readonly name?: unknown; readonly retryAfterSeconds?: unknown }
 }
 
-/** By HTTP status. */
-const HINTS: Readonly<Record<number, string>> = {
-  401: 'The credential is not accepted: log in again, or give another credential with --kubeconfig or --context.',
-  403: 'Give this identity the right, or another credential with --kubeconfig or --context.',
-  429: 'The API server is overloaded; try again later.',
-}
-
 /** An answer other than 2xx as an error (N54). @param request what was asked, e.g. `GET /api/v1/pods` */
 export function errorFromAnswer({ status, headers, body }: Answer, server: string, request: string): ApiError {
   const given = parseStatus(body.toString('utf8'))
@@ -75,13 +68,15 @@ export function errorFromAnswer({ status, headers, body }: Answer, server: strin
   return new ApiError(saidOfAny(code, 'answered', { server, why }), {
     status,
     reason,
-    hint: HINTS[status] ?? hintOf(status, request, given !== undefined && reason !== 'NoSuchResource'),
+    hint: hintOf(status, request, given !== undefined && reason !== 'NoSuchResource'),
     retryAfter: seconds(retryAfter) ?? seconds(given?.details?.retryAfterSeconds),
   })
 }
 
 /** @param ofKubernetes false: the answer is not a Kubernetes API server's, or the server does not know the resource */
-function hintOf(status: number, request: string, ofKubernetes: boolean): string {
+function hintOf(status: number, request: string, ofKubernetes: boolean): string | undefined {
+  if (status === 401 || status === 403) return undefined
+  if (status === 429) return 'The API server is overloaded; try again later.'
   const what = `HTTP status ${status} for ${request}`
   if (status >= 500) return `${what}: read the API server's log, then try again.`
   return ofKubernetes
@@ -138,10 +133,8 @@ export function lateError(server: string, deadlineMs: number, what = 'an answer'
 
 /** @param why continues "the answer to GET …" */
 export function answerTooLarge(server: string, request: string, why: string): ApiError {
-  return unusable(said('ApiFailed.tooLarge', { server, request, why }), TOO_MUCH, 'AnswerTooLarge')
+  return unusable(said('ApiFailed.tooLarge', { server, request, why }), undefined, 'AnswerTooLarge')
 }
-
-export const TOO_MUCH = 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.'
 
 /** @param what continues "the answer to GET … is" */
 export function badAnswer(server: string, request: string, what: string): ApiError {

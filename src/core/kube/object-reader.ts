@@ -2,7 +2,7 @@ import { compareText } from '../base/text.ts'
 import { said } from '../messages/findings.ts'
 import type { ApiObject, Resource, ResourcePath } from './api/objects.ts'
 import { type ApiReadError, keyText, type ObjectKey } from './api/resources.ts'
-import { ApiError, lateError, TOO_MUCH, unusable } from './api-error.ts'
+import { ApiError, lateError, unusable } from './api-error.ts'
 import type { KubeClient, RequestSettings } from './kube-client.ts'
 
 /** Requests for single objects in flight at once (N68). */
@@ -65,7 +65,7 @@ export function objectReader(client: KubeClient, { signal, kept, deadlineMs = DE
     getAll: async <T extends ApiObject>(resource: Resource<T>, keys: readonly ObjectKey[]): Promise<T[]> => {
       if (keys.length > MOST_NAMED) {
         const tooMany = said('ApiFailed.tooMany', { server, most: MOST_NAMED, resource: resource.plural })
-        throw unusable(tooMany, TOO_MUCH, 'AnswerTooLarge')
+        throw unusable(tooMany, undefined, 'AnswerTooLarge')
       }
       const found: (T | undefined)[] = []
       const left = keys.entries()

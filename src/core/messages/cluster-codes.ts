@@ -201,7 +201,7 @@ const KUBELET = codes({ cause: 'kubelet' })({
     in: ['waiting'],
     means:
       'the kubelet stopped, or something of the pod changed, less than the settle time ago: the kubelet or a call that it made may still be at work',
-    next: 'Plan again after the settle time, or give a shorter --settle.',
+    remedy: 'Plan again after the settle time, or give a shorter --settle.',
     rules: ['S11'],
   },
   KubeletUnclear: {

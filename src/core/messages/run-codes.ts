@@ -223,7 +223,7 @@ const NO_ANSWER = codes({ in: ['outcome', 'error'], cause: 'unread' })({
   },
   Unauthorized: {
     means: 'the API server does not accept the credential',
-    next: 'Log in again, or give another credential with --kubeconfig or --context.',
+    remedy: 'Log in again, or give another credential with --kubeconfig or --context.',
   },
   NotFound: {
     says: {
@@ -371,7 +371,7 @@ const UNREAD = codes({ cause: 'unread' })({
     },
     in: ['blocked', 'problem', 'error'],
     means: 'the credential lacks the right',
-    next: 'Give this identity the right, or use another credential (--kubeconfig, --context).',
+    remedy: 'Give this identity the right, or use another credential (--kubeconfig, --context).',
     rules: ['S3', 'S31'],
   },
   ReadFailed: {
@@ -441,12 +441,12 @@ const ERRORS = codes({ in: ['error'] })({
       lacks: 'apply runs as root but lacks {missing}',
     },
     means: "apply needs root, with all of root's capabilities",
-    next: 'Run it with sudo, or with the capabilities that the message names.',
+    remedy: 'Run it with sudo, or with the capabilities that the message names.',
   },
   NotConfirmed: {
     says: 'not confirmed: nothing was changed',
     means: 'apply asked, and the answer was not yes: nothing was changed',
-    next: 'Answer yes, or give --yes.',
+    remedy: 'Answer yes, or give --yes.',
     rules: ['S31'],
   },
   Usage: {
@@ -500,7 +500,7 @@ const ERRORS = codes({ in: ['error'] })({
       unseen: 'timed out after {waited}: {missing}; the last look failed: {why}',
     },
     means: 'the time of wait was up before the condition was reached',
-    next: 'Wait longer with --timeout; or look at one that was not reached: `volctl explain NAME`',
+    remedy: 'Wait longer with --timeout, or see what would end it: `volctl plan`',
     rules: ['R472'],
   },
   NoKubeconfig: {
@@ -530,7 +530,7 @@ const ERRORS = codes({ in: ['error'] })({
     },
     means:
       'the kubeconfig cannot be read, is not valid, or has not what is asked of it: a context, a cluster, a user, a way to log in',
-    next: 'Check the file: `kubectl config view --kubeconfig FILE`; choose a context with --context.',
+    remedy: 'Check the file: `kubectl config view --kubeconfig FILE`; choose a context with --context.',
   },
   KubeconfigUnsafe: {
     says: {

@@ -171,7 +171,7 @@ const DRIVER = codes({ cause: 'driver' })({
     says: 'no external attacher of driver {driver} runs (lease {name} was last renewed {renewTime}), and {waits}',
     in: ['problem'],
     means: 'the lease of an external attacher is stale: nobody attaches or detaches volumes of its driver',
-    next: "Look at the driver's controller pods, and at the log of their attacher container.",
+    remedy: "Look at the driver's controller pods, and at the log of their attacher container.",
     rules: ['N59'],
   },
 })
@@ -357,7 +357,8 @@ const VOLUME = codes({ cause: 'volume' })({
     },
     in: ['blocked'],
     means: 'nothing here has this volume plugin, or the plugin takes no block devices or no mount options',
-    next: 'Give the pod a kind of volume that Kubernetes still has, or correct volumeMode or mountOptions of the PersistentVolume: the message says which.',
+    remedy:
+      'Give the pod a kind of volume that Kubernetes still has, or correct volumeMode or mountOptions of the PersistentVolume: the message says which.',
   },
   InvalidVolume: {
     says: {
@@ -376,7 +377,7 @@ const VOLUME = codes({ cause: 'volume' })({
     says: 'hostPath {target}: {why}',
     in: ['blocked'],
     means: 'what is at the path of a hostPath volume is not of the type that the volume asks for',
-    next: 'Look at the path on this node; correct it or the type in the pod, then plan again.',
+    remedy: 'Look at the path on this node; correct it or the type in the pod, then plan again.',
   },
   SELinuxMismatch: {
     says: {

@@ -2,7 +2,7 @@
 
 import { ownValue } from '../base/collections.ts'
 import type { SharedSources } from '../kube/api/objects.ts'
-import { type Hint, said } from '../messages/findings.ts'
+import { said } from '../messages/findings.ts'
 import { sharedSourcesOf, type VolumeToMount } from './desired-state.ts'
 import { mountOptionsObstacle } from './mount-options.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'
@@ -29,8 +29,7 @@ export const hostPath: VolumePlugin<NonNullable<SharedSources['hostPath']>> = {
     const { path, type, fault } = judged(inputs, volume)
     if (fault === undefined || fault.makes !== undefined)
       return { steps: [{ op: 'checkPath', target: path, detail: type || undefined }] }
-    const { why, hint } = fault
-    return { steps: [], blocked: { ...said('HostPathType', { target: path, why }), hint } }
+    return { steps: [], blocked: said('HostPathType', { target: path, why: fault.why }) }
   },
 }
 
@@ -41,13 +40,6 @@ function judged(inputs: ActualInputs, volume: VolumeToMount) {
 }
 
 // The kubelet's rules for the type of a hostPath (P58).
-
-interface HostPathFault {
-  readonly why: string
-  readonly hint?: Hint
-  /** Nothing is at the path, and the type asks to create it. */
-  readonly makes?: 'dir' | 'file'
-}
 
 const WANTED: Readonly<Record<string, HostPath['type']>> = {
   Directory: 'dir',
@@ -70,27 +62,22 @@ const FOUND: Readonly<Record<NonNullable<HostPath['type']>, string>> = {
   absent: 'nothing is there',
 }
 
-const LOOK = 'Check the path, and what is mounted there, then plan again.'
-const bad = (
-  why: string,
-  hint = 'Correct what is at the path, or the type in the pod spec; the kubelet refuses the volume, too.',
-) => ({ why, hint })
-
 /**
  * @param type of the pod's volume; empty: only the path's text is checked
  * @param found what is at the path, links followed; undefined: the path was not looked at
- * @returns undefined: the path is what the type asks for, or nothing is to be checked
+ * @returns undefined: the path is what the type asks for, or nothing is to be checked; `makes`: nothing is at the path, and the type asks to
+ *   create it
  */
-export function judgeHostPath(path: string, type: string, found: HostPath | undefined): HostPathFault | undefined {
-  if (path.split('/').includes('..')) return bad('the path contains ".."')
+export function judgeHostPath(path: string, type: string, found: HostPath | undefined) {
+  if (path.split('/').includes('..')) return { why: 'the path contains ".."' }
   if (type === '' || found === undefined) return undefined
   const makes = ownValue(OR_CREATE, type)
   const wanted = makes ?? ownValue(WANTED, type)
-  if (wanted === undefined) return bad(`${JSON.stringify(type)} is not a type of hostPath`)
-  if (found.type === undefined) return bad(`the path could not be examined (${found.error ?? 'unknown'})`, LOOK)
+  if (wanted === undefined) return { why: `${JSON.stringify(type)} is not a type of hostPath` }
+  if (found.type === undefined) return { why: `the path could not be examined (${found.error ?? 'unknown'})` }
   if (found.type === wanted) return undefined
   const why = `${FOUND[found.type]}, but the volume's type is ${type}`
-  return found.type === 'absent' && makes !== undefined ? { why, makes } : bad(why)
+  return { why, makes: found.type === 'absent' ? makes : undefined }
 }
 
 /** The container runtime mounts the volume, the kubelet never does (P61, O33). */

@@ -51,10 +51,7 @@ function globalPath({ specName, mode }: VolumeToMount): string {
 /** P68, and P161: a relative path would be looked up below volctl's own working directory. */
 function pathObstacle({ specName }: VolumeToMount, path: string): Obstacle | undefined {
   if (path.startsWith('/') && !path.split('/').includes('..')) return undefined
-  return {
-    ...said('InvalidPath.volume', { specName, fault: path === '' ? 'no path' : `an unusable path: ${path}` }),
-    hint: 'Create the PersistentVolume again, with an absolute path without "..".',
-  }
+  return said('InvalidPath.volume', { specName, fault: path === '' ? 'no path' : `an unusable path: ${path}` })
 }
 
 /**

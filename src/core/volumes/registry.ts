@@ -121,10 +121,7 @@ const unknown: VolumePlugin = {
   tearDown: 'mount',
   setUp: (_, { plugin }) => ({
     steps: [],
-    blocked: {
-      ...said('PluginUnsupported.noPlugin', { plugin }),
-      hint: 'Use a volume of a plugin that Kubernetes still has.',
-    },
+    blocked: said('PluginUnsupported.noPlugin', { plugin }),
   }),
 }
 

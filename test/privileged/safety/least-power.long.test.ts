@@ -62,7 +62,7 @@ describeUnless(noMounts ?? noProgram('setpriv'), 'least power', () => {
       }
       const none = await run(scene, withCapabilities('-all', APPLY))
       expect(none.stderr).toMatch(
-        /^volctl: apply runs as root but lacks CAP_CHOWN, .*CAP_SYS_ADMIN\n {8}Run apply with all of .*\n$/,
+        /^volctl: apply runs as root but lacks CAP_CHOWN, .*CAP_SYS_ADMIN\n {8}Run it with sudo, or with the capabilities that the message names\.\n$/,
       )
       expect(fingerprint(scene)).toEqual(before)
       const only = ['-all', ...names.map((name) => `+${short(name)}`)].join(',')

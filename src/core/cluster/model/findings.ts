@@ -13,7 +13,6 @@ import type {
 } from '../../plan/cluster-plan.ts'
 import { AnyFindings, type Wait } from '../../plan/draft.ts'
 import type { OperationKind, Refusal, Severity } from '../../plan/plan.ts'
-import { useCredential } from '../../rules/context.ts'
 import {
   type Because,
   type Blocked,
@@ -105,7 +104,7 @@ export function blockedBy(finding: Finding<BlockCode>, hint?: Hint): Obstacle {
 /** A right that its step needs. */
 export function forbidden({ rights }: ClusterState, verb: 'create' | 'delete'): Blocked | undefined {
   if (rights[`${verb}Attachments`] !== false) return undefined
-  return blockedBy(said('Forbidden.change', { verb }), useCredential(`${verb} volumeattachments`))
+  return said('Forbidden.change', { verb })
 }
 
 export function podRef({ namespace, name, uid }: ClusterPod): PodRef {

@@ -93,11 +93,7 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
   const isGone = node === undefined && isGiven
   if (context.isControllerAlive && never === undefined && !isGone) return leftToController(context, attached, node)
   if (!isGone && ![object, node ?? object].every(({ createdAt }) => context.isSettled(createdAt))) {
-    return waitFor(
-      said('Settling.attachment', { name: object.name }),
-      'S11',
-      'Plan again after the settle time, or give a shorter --settle.',
-    )
+    return waitFor(said('Settling.attachment', { name: object.name }), 'S11')
   }
   return node === undefined ? fromMissingNode(context, attached, never) : fromNode(context, attached, node, never)
 }

@@ -8,7 +8,6 @@ import {
   deletePod,
   kubectl,
   lookAtNodePod,
-  marked,
   taintOutOfService,
   untaintOutOfService,
   volctlThere,
@@ -56,14 +55,10 @@ function reportDrivers(context: ClusterContext): void {
       )
     } else if (silent !== undefined && pending > 0) {
       const waits = `${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`
-      const hint = marked(
-        "Look at the log of the attacher container of the driver's controller pods: `kubectl get pods -A -o wide`",
-      )
       context.findings.problem(
         'error',
         said('AttacherSilent', { driver, name: silent.name, renewTime: silent.renewTime ?? '', waits }),
         { driver },
-        hint,
       )
     }
     for (const [name, there] of Map.groupBy(attached, ({ object }) => object.node)) {
@@ -136,14 +131,10 @@ function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
     isWanted(row) || context.rows.mayBeOn(first?.object ?? { node: name, attacher: '' }, row) !== undefined
   const isCsi = parseCsiUniqueName(uniqueName) !== undefined
   if (isInUse && !isExplained()) reportUnused(context, node, row)
-  if (isConfirmed && !isCsi && !isInUse && !isExplained()) {
-    const hint = context.isControllerAlive
-      ? 'The controller detaches the volume. If it does not, look at the log of kube-controller-manager.'
-      : 'Let kube-controller-manager run again: only the controller writes that status.'
+  const hint = `The controller corrects the list once a minute. If it does not, ${context.lookAtController}.`
+  if (isConfirmed && !isCsi && !isInUse && !isExplained())
     context.findings.problem('warning', said('ReportedUnused.attached', { node: name, uniqueName }), about, hint)
-  }
   if (isConfirmed && isCsi && first === undefined && context.objects.isWhole('volumeattachments')) {
-    const hint = `The controller corrects the list once a minute. If it does not, ${context.lookAtController}.`
     context.findings.problem(
       isExplained() ? 'warning' : 'info',
       said('AttachedMismatch.noAttachment', { node: name, volume: about.volume.name }),
@@ -155,7 +146,6 @@ function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
   if (isConfirmed || !pods.some(({ createdAt }) => context.isSettled(createdAt))) return
   for (const { object } of attached) {
     if (object.attached !== true || object.deletedAt !== undefined || !context.isSettled(object.createdAt)) continue
-    const hint = `Only the controller writes that list: ${context.lookAtController}.`
     context.findings.problem(
       'warning',
       said('AttachedMismatch.notListed', { volume: about.volume.name, node: name, createdAt: object.createdAt }),
