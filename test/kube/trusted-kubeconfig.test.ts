@@ -154,7 +154,7 @@ describe('S33: a credential that was only found starts no program for root', () 
     const { path, ran } = programAt(directory, place)
     const { attempts, options } = attemptsOf(hostAt(directory))
     const error = thrownBy(() => discoverKubeConfig(options))
-    const problem = `it is not used: it would start a program (${join(directory.path, 'plugin')}), and was not given explicitly: give it with --kubeconfig ${path}`
+    const problem = `it is not used: it would start a program (${join(directory.path, 'plugin')}), and was not given explicitly`
     expect(attempts).toContainEqual({ source: path, problem })
     expect(error).toMatchObject({ code: 'NoKubeconfig', exit: 1 })
     expect(error.message).toContain(`${path}: ${problem}.`)

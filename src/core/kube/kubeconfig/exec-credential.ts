@@ -25,13 +25,6 @@ export interface ExecPlugin {
   readonly installHint?: string
 }
 
-/** What a plugin gives: a token, a client certificate, or both. */
-interface PluginCredential {
-  readonly token?: string
-  readonly cert?: string
-  readonly key?: string
-}
-
 interface PluginRun {
   /** For `provideClusterInfo`, in the form of ExecCredential's `spec.cluster`. */
   readonly cluster: Fields
@@ -76,8 +69,8 @@ function variablesIn(env: unknown): Record<string, string> {
   return Object.fromEntries(list.flatMap((each) => (each?.name ? [[String(each.name), String(each.value ?? '')]] : [])))
 }
 
-/** @throws VolctlError CredentialFailed, or the signal's reason */
-export async function runExecPlugin(plugin: ExecPlugin, run: PluginRun): Promise<PluginCredential> {
+/** @returns a token, a client certificate, or both @throws VolctlError CredentialFailed, or the signal's reason */
+export async function runExecPlugin(plugin: ExecPlugin, run: PluginRun) {
   const { deadlineMs, signal } = run
   signal?.throwIfAborted()
   const watched = { env: environmentOf(plugin, run.cluster), signal }
@@ -102,7 +95,7 @@ function environmentOf({ env, apiVersion, provideClusterInfo }: ExecPlugin, clus
   return { HOME: home, ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }
 }
 
-function credentialIn(plugin: ExecPlugin, output: string): PluginCredential {
+function credentialIn(plugin: ExecPlugin, output: string) {
   let answer: Fields | null
   try {
     answer = parseJson(output, LIMITS) as Fields | null

@@ -24,17 +24,10 @@ type Why = 'absent' | 'passedOver' | 'unsafe' | 'otherContext'
 
 export class NotUsed extends VolctlError {
   readonly why: Why
-  /** Goes on after the message, where the place is one of several. */
-  readonly advice: string
 
-  constructor(
-    why: Why,
-    finding: Finding<ErrorCode>,
-    { advice = '', ...options }: VolctlErrorOptions & { advice?: string },
-  ) {
+  constructor(why: Why, finding: Finding<ErrorCode>, options?: VolctlErrorOptions) {
     super(finding, options)
     this.why = why
-    this.advice = advice
   }
 }
 
@@ -59,7 +52,7 @@ export interface RawKubeConfig {
 }
 
 /** The error for what is not a usable kubeconfig. */
-export function invalid(finding: Finding<'KubeconfigInvalid'>, hint: Hint): VolctlError {
+export function invalid(finding: Finding<'KubeconfigInvalid'>, hint?: Hint): VolctlError {
   return new VolctlError(finding, { hint })
 }
 
@@ -71,13 +64,12 @@ export function invalid(finding: Finding<'KubeconfigInvalid'>, hint: Hint): Volc
 export function readKubeConfigFile(path: string): RawKubeConfig {
   const document = parse(path, readText(path))
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw invalid(said('KubeconfigInvalid.noMapping', { path }), 'Check the file.')
+    throw invalid(said('KubeconfigInvalid.noMapping', { path }))
   }
   const fields = document as Fields
   // kubectl accepts a file without kind; another kind is another thing.
   if (fields.kind !== undefined && fields.kind !== 'Config') {
-    const otherKind = said('KubeconfigInvalid.otherKind', { path, kind: String(fields.kind) })
-    throw invalid(otherKind, 'Give a file of kind Config.')
+    throw invalid(said('KubeconfigInvalid.otherKind', { path, kind: String(fields.kind) }))
   }
   const directory = dirname(path)
   return {
@@ -97,8 +89,7 @@ function readText(path: string): string {
       const unsafe = said('KubeconfigUnsafe.why', { file: `The kubeconfig ${path}`, message: cause.message })
       throw new NotUsed('unsafe', unsafe, { cause, hint: TRUST_HINT })
     }
-    if (cause instanceof NotAFile)
-      throw invalid(said('KubeconfigInvalid.notFile', { why: cause.message }), 'Check the path.')
+    if (cause instanceof NotAFile) throw invalid(said('KubeconfigInvalid.notFile', { why: cause.message }))
     if (isMissing(cause))
       throw new NotUsed('absent', said('NoKubeconfig.missing', { path }), { hint: 'Check the path.' })
     const unread = said('KubeconfigInvalid.unread', { path, why: unreadText(cause) })
@@ -125,7 +116,7 @@ function entries(path: string, fields: Fields, key: string): Named[] {
 }
 
 function damaged(path: string, why: string): VolctlError {
-  return invalid(said('KubeconfigInvalid.damaged', { path, why }), 'Restore the file.')
+  return invalid(said('KubeconfigInvalid.damaged', { path, why }))
 }
 
 /** Absolute paths in a kubeconfig from another process's file system (/proc/N/root) are paths of that file system, too. */

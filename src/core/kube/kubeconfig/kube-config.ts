@@ -82,17 +82,12 @@ export function discoverKubeConfig(options: DiscoverOptions): KubeCredentials {
   return found
 }
 
-/** The kubelet's own credential, for the second look at the pod list (S2). */
-export interface KubeletConfig {
-  /** Absent: none can be used. */
-  readonly credentials?: KubeCredentials
-  /** A credential that exists, and why it is not used. */
-  readonly unused?: { readonly source: string; readonly problem: string }
-}
-
-export function discoverKubeletConfig(
-  options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'hostRoot' | 'onAttempt'>,
-): KubeletConfig {
+/**
+ * The kubelet's own credential, for the second look at the pod list (S2).
+ *
+ * @returns `credentials`, if one can be used; `unused`: one that exists, and why it is not used
+ */
+export function discoverKubeletConfig(options: Pick<DiscoverOptions, 'kubeletKubeconfig' | 'hostRoot' | 'onAttempt'>) {
   const tried = search(options.onAttempt)
   const kind = { kind: 'kubelet', given: false, secondLook: true } as const
   const credentials = firstUsable(kubeletFiles(options), kind, tried)
@@ -179,10 +174,10 @@ function firstUsable(paths: readonly string[], kind: Kind, tried: Search): KubeC
       return found
     } catch (error) {
       if (!(error instanceof VolctlError)) throw error
-      const { why, advice = '' } = error instanceof NotUsed ? error : {}
+      const { why } = error instanceof NotUsed ? error : {}
       if (why === 'otherContext' || (kind.own && why === undefined)) throw error
       const problem = withoutName(path, error.message)
-      tried.note(path, why === 'absent' ? MISSING : `${problem}${advice}`)
+      tried.note(path, why === 'absent' ? MISSING : problem)
       if (why === undefined || why === 'absent') continue
       const hint = (kind.own && why === 'unsafe' ? COPY : error.hint) ?? TRUST_HINT
       const { cause } = error

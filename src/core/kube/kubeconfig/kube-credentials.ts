@@ -66,16 +66,11 @@ function refuseProgram({ plugin, source }: SelectedConfig): void {
   if (plugin === undefined) return
   throw new NotUsed('passedOver', said('KubeconfigUnsafe.program', { source, command: plugin.command }), {
     hint: advice`If that program may be run as root, give the file: ${volctl('plan', '--kubeconfig', source)}`,
-    advice: `: give it with --kubeconfig ${source}`,
   })
 }
 
-interface Login extends Pick<ConnectionOptions, 'ca' | 'cert' | 'key'> {
-  readonly token?: string
-}
-
 /** The login data in the kubeconfig and the files that it names; no program is run. */
-function fromFiles({ cluster, user, source }: SelectedConfig): Login {
+function fromFiles({ cluster, user, source }: SelectedConfig) {
   const ca = dataOrFile(cluster, 'certificate-authority', source)
   const cert = dataOrFile(user, 'client-certificate', source)
   const key = dataOrFile(user, 'client-key', source)

@@ -28,29 +28,23 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const known = names.length === 0 ? 'The file has no contexts.' : `Its contexts: ${names.join(', ')}.`
   const contextName = wanted ?? config['current-context']
   if (contextName === undefined) {
-    throw invalid(said('KubeconfigInvalid.noCurrent', { source, known }), 'Choose one with --context.')
+    throw invalid(said('KubeconfigInvalid.noCurrent', { source, known }))
   }
   const entry = config.contexts.find((context) => context.name === contextName)
   if (!entry) {
-    throw new NotUsed('otherContext', said('KubeconfigInvalid.noContext', { source, contextName, known }), {
-      hint: 'Choose one of them with --context, or another file with --kubeconfig.',
-    })
+    throw new NotUsed('otherContext', said('KubeconfigInvalid.noContext', { source, contextName, known }))
   }
   const where = `Context "${contextName}" of ${source}`
   const context = (entry.context ?? {}) as Fields
   const cluster = named(config, 'clusters', context.cluster, 'cluster') ?? {}
   const namedUser = named(config, 'users', context.user, 'user')
   const server = textIn(cluster, 'server')
-  if (server === undefined)
-    throw invalid(said('KubeconfigInvalid.noServer', { where }), 'Check the cluster that the context names.')
+  if (server === undefined) throw invalid(said('KubeconfigInvalid.noServer', { where }))
   if (!isHttp(server)) {
-    throw invalid(
-      said('KubeconfigInvalid.noUrl', { contextName, source }),
-      'Write the address in the form https://HOST:PORT.',
-    )
+    throw invalid(said('KubeconfigInvalid.noUrl', { contextName, source }))
   }
   if (namedUser === undefined && context.user !== undefined && context.user !== '')
-    throw invalid(said('KubeconfigInvalid.noUser', { where }), 'Check the user that the context names.')
+    throw invalid(said('KubeconfigInvalid.noUser', { where }))
   // A context without a user is anonymous.
   const user = namedUser ?? {}
   refuseProvider(user, where)
