@@ -2,7 +2,7 @@
 
 import { present } from '../base/text.ts'
 import { isWithin, plainPath } from '../linux/paths.ts'
-import { type Advice, describePod, kubectl } from '../messages/command.ts'
+import { describePod, kubectl } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
 import type { CsiSocket } from '../rpc/endpoints.ts'
 import type { PlanContext } from '../rules/context.ts'
@@ -193,13 +193,8 @@ function faultOf(
     : { state: 'problem', ...said('DriverRegistration.answersBut', { driver: name, fault: says }) }
 }
 
-interface DriverStep {
-  readonly command: Advice
-  readonly why: string
-}
-
 /** @returns of the driver's own pod, by name; without one where a pod is meant to come from */
-function stepsOf(driver: string, pods: readonly PodClass[], answers: boolean): DriverStep[] {
+function stepsOf(driver: string, pods: readonly PodClass[], answers: boolean) {
   const [own] = pods.flatMap(({ ref: { namespace, name } }) =>
     namespace === undefined || name === undefined ? [] : [{ namespace, name }],
   )

@@ -17,7 +17,7 @@ import type { Step } from './steps.ts'
 const MODE = '0777'
 
 /** What is mounted on the directory; `none`: it is on the kubelet's disk. */
-export type MediumType = 'none' | 'tmpfs' | 'hugetlbfs'
+type MediumType = 'none' | 'tmpfs' | 'hugetlbfs'
 
 interface InnerEmptyDir {
   readonly fsType: MediumType

@@ -5,7 +5,7 @@ import type { MountInfo } from '../linux/mount-table.ts'
 import { said } from '../messages/findings.ts'
 import { leftToKubelet } from './atomic-content.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
-import { emptyDirSteps, foreignMount, inTheWay, type MediumType, whyNotReady, whyNotThere } from './empty-dir-steps.ts'
+import { emptyDirSteps, foreignMount, inTheWay, whyNotReady, whyNotThere } from './empty-dir-steps.ts'
 import type { Obstacle } from './finding.ts'
 import { ownershipOf } from './mount-options.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'
@@ -80,13 +80,11 @@ function badLimit(volume: VolumeToMount): Obstacle | undefined {
 
 const RESOURCE = 'hugepages-'
 
-type PageSize = { readonly size: string; readonly error?: undefined } | { readonly error: string }
-
 /**
  * The page size of an emptyDir of huge pages: the size to mount with, and the size that is mounted (P40, P41).
  * A container has to request the size; for plain HugePages only one size may be requested. The text is the request's own.
  */
-export function requestedPageSize({ name, size: asked }: Medium, pod: Pod): PageSize {
+export function requestedPageSize({ name, size: asked }: Medium, pod: Pod) {
   const requested = requestedSizes(pod)
   const odd = [asked, ...requested].find((size) => size !== undefined && parseQuantity(size) === undefined)
   if (odd !== undefined) return { error: `${JSON.stringify(odd)} is not a page size` }
@@ -117,19 +115,17 @@ export function hasPageSize({ superOptions }: Pick<MountInfo, 'superOptions'>, {
   return found !== undefined && found === parseQuantity(size)
 }
 
-interface Medium {
-  readonly name: string
-  /** Undefined: there is no such medium. */
-  readonly fsType: MediumType | undefined
-  /** Of huge pages, from the medium's name, e.g. 2Mi; undefined: the one size that the pod requests. */
-  readonly size: string | undefined
-}
+type Medium = ReturnType<typeof mediumOf>
 
-export function mediumOf({ source }: Pick<VolumeToMount, 'source'>): Medium {
+/**
+ * @returns `fsType` undefined: there is no such medium; `size`: of huge pages, from the medium's name, e.g. 2Mi; undefined: the one size
+ *   that the pod requests
+ */
+export function mediumOf({ source }: Pick<VolumeToMount, 'source'>) {
   const name = source?.emptyDir?.medium ?? ''
   const [pages, size] = /^HugePages(?:-(.*))?$/s.exec(name) ?? []
   const ofMemory = pages === undefined ? (name === 'Memory' ? 'tmpfs' : undefined) : 'hugetlbfs'
-  return { name, fsType: name === '' ? 'none' : ofMemory, size }
+  return { name, fsType: name === '' ? 'none' : ofMemory, size } as const
 }
 
 const GIT_REPO = 'kubernetes.io/git-repo'

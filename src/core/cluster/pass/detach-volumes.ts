@@ -317,15 +317,6 @@ function useNotReported({ objects }: ClusterContext, object: ClusterAttachment):
 /** R725: how long the kubelet of a node that is not ready has to unmount. */
 const MAX_WAIT_FOR_UNMOUNT_MS = 6 * 60_000
 
-type DetachRow =
-  | 'NotInUse'
-  | 'OutOfService'
-  | 'TaintedButReady'
-  | 'InUse'
-  | 'SilentTooShort'
-  | 'NodeLost'
-  | 'NodeUnknown'
-
 /** The row of R731 for a volume on a node that exists. Without its name nothing shows that it is in use. */
 export function detachRow(context: ClusterContext, node: ClusterNode, row: Row | undefined) {
   const readiness = context.readinessOf(node)
@@ -336,7 +327,7 @@ export function detachRow(context: ClusterContext, node: ClusterNode, row: Row |
   // transition nothing is known.
   const signs = [heartbeat, leaseWrittenAt, ...(row?.ended ?? []).map(({ deletedAt }) => deletedAt)]
   const since = newestOf([readiness.since, ...signs.filter((sign) => sign !== undefined)])
-  const find = (): DetachRow => {
+  const find = () => {
     // Ready is missing, or none of its three values: nothing is detached.
     if (ready !== 'True' && ready !== 'False' && ready !== 'Unknown') return 'NodeUnknown'
     if (node.outOfService) {
@@ -353,5 +344,5 @@ export function detachRow(context: ClusterContext, node: ClusterNode, row: Row |
     // After more than six minutes the controller detaches by force.
     return context.now - silent > MAX_WAIT_FOR_UNMOUNT_MS ? 'NodeLost' : 'SilentTooShort'
   }
-  return { is: find(), readiness, since }
+  return { is: find(), readiness, since } as const
 }

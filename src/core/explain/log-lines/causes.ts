@@ -14,13 +14,6 @@ export function phrase(words: string): RegExp {
 
 const OWN: Readonly<Record<string, string>> = { '*': '\\S*', '…': '[^]{0,800}?', '{': '(?:', '|': '|', '}': ')' }
 
-export interface Cause {
-  readonly says: RegExp
-  readonly means: string
-  /** Absent: the operation's own advice stands. */
-  readonly next?: string
-}
-
 /** By what is said: what it means, or that and what to do. */
 export type Meanings = Readonly<Record<string, string | readonly [means: string, next: string]>>
 
@@ -32,7 +25,10 @@ export function meaningsOf(meanings: Meanings) {
   })
 }
 
-function causes(pattern: (words: string) => RegExp, meanings: Meanings): readonly Cause[] {
+/** `next` undefined: the operation's own advice stands. */
+export type Cause = ReturnType<typeof causes>[number]
+
+function causes(pattern: (words: string) => RegExp, meanings: Meanings) {
   return meaningsOf(meanings).map(({ words, ...meaning }) => ({ says: pattern(words), ...meaning }))
 }
 

@@ -11,7 +11,7 @@ import type { Explanation } from '../explanation.ts'
 import { Ambiguous } from '../things.ts'
 import type { LogLine } from './log-line.ts'
 import { type SentenceView, saidBy } from './sentences.ts'
-import { type LineName, type NameKind, namesIn } from './take-names.ts'
+import { ASKED_AS, type LineName, type NameKind, namesIn } from './take-names.ts'
 
 /** What a name of the line is on this node. */
 export type NameView = Resolved['view']
@@ -124,21 +124,6 @@ function resolveName({ kind, name, pods }: LineName, { state: { snapshot }, expl
     }
   }
   return { view: { kind, name, found: ambiguous !== undefined, says: ambiguous ?? notFoundText(snapshot, kind) } }
-}
-
-/** How each is asked for. The nearer to one volume of one pod, the more a name says, and the earlier it stands. */
-const ASKED_AS: Readonly<Record<NameKind, readonly string[]>> = {
-  podVolume: ['pv/', 'volume/'],
-  volume: ['volume/'],
-  attachment: ['va/'],
-  persistentVolume: ['pv/'],
-  claim: ['pvc/'],
-  path: [''],
-  device: [''],
-  podUid: ['pod/'],
-  pod: ['pod/'],
-  driver: ['driver/'],
-  node: [],
 }
 
 /** What could not be read may be there (S3). */

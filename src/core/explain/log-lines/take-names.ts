@@ -5,19 +5,26 @@
 import { UID } from '../../kube/api/names.ts'
 import type { LogLine } from './log-line.ts'
 
-/** podVolume: what a pod calls it, or its directory there; volume: its unique name. */
-export type NameKind =
-  | 'podVolume'
-  | 'volume'
-  | 'attachment'
-  | 'path'
-  | 'device'
-  | 'persistentVolume'
-  | 'claim'
-  | 'podUid'
-  | 'pod'
-  | 'driver'
-  | 'node'
+/**
+ * The kinds of names, and how each is asked for. The nearer to one volume of one pod, the more a name says, and the earlier it stands.
+ *
+ * podVolume: what a pod calls it, or its directory there; volume: its unique name.
+ */
+export const ASKED_AS = {
+  podVolume: ['pv/', 'volume/'],
+  volume: ['volume/'],
+  attachment: ['va/'],
+  persistentVolume: ['pv/'],
+  claim: ['pvc/'],
+  path: [''],
+  device: [''],
+  podUid: ['pod/'],
+  pod: ['pod/'],
+  driver: ['driver/'],
+  node: [],
+} satisfies Readonly<Record<string, readonly string[]>>
+
+export type NameKind = keyof typeof ASKED_AS
 
 /** Something that a line names. */
 export interface LineName {

@@ -19,7 +19,7 @@ import { attachabilityOf } from '../chain-objects.ts'
 import { describeRow } from '../describe-volume.ts'
 import { type AnyPart, mountPathsOf } from '../volume-part.ts'
 import { type Found, verdictOf } from './row-verdict.ts'
-import type { AttachState, Desire, DeviceMountState, StatusRow } from './status.ts'
+import type { AttachState, DeviceMountState, StatusRow } from './status.ts'
 
 /**
  * @param found what the plan says of each row
@@ -61,7 +61,7 @@ export function statusRow(
   }
 }
 
-function knownDesireOf({ volume, pod, wanted, ended, unresolved }: AnyPart): Desire | undefined {
+function knownDesireOf({ volume, pod, wanted, ended, unresolved }: AnyPart): StatusRow['desired'] | undefined {
   const ofNode = pod === undefined ? volume : undefined
   if (wanted !== undefined || (ofNode?.wanted.length ?? 0) > 0) return 'wanted'
   if (unresolved.length > 0 || (ofNode?.unresolved.length ?? 0) > 0) return 'unresolved'

@@ -102,8 +102,6 @@ const row = about(
 
 export interface StatusRow extends ShapeOf<typeof row> {}
 
-export type Desire = StatusRow['desired']
-
 export const statusShape = object({
   apiVersion: oneOf('volctl.io/v1'),
   kind: oneOf('Status'),
