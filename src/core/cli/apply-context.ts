@@ -5,7 +5,7 @@ import { openJournal } from '../apply/journal/write-journal.ts'
 import type { ApplyContext } from '../apply/operation/step.ts'
 import { memoize } from '../base/collections.ts'
 import { parseMountinfo } from '../linux/parse-mountinfo.ts'
-import { type Cluster, nodeCluster, nodeLease, podsByEach } from '../node/api/node-objects.ts'
+import { nodeCluster, nodeLease, podsByEach } from '../node/api/node-objects.ts'
 import { withFreshVolumes } from '../node/api/read-volumes.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { renewedSince } from '../node/kubelet/signs-of-life.ts'
@@ -17,7 +17,7 @@ import { endpointPath } from '../rpc/endpoints.ts'
 import type { Questions, Witness } from '../rules/machine-facts.ts'
 import { judgeWitnesses, knownPods } from '../rules/pods/witnesses.ts'
 import { containerNames } from '../users/find-holders.ts'
-import { apiLookup } from '../volumes/api-lookup.ts'
+import { csiDriverIn } from '../volumes/api-lookup.ts'
 import { ActualInputs } from '../volumes/on-disk/actual-inputs.ts'
 import { namedUids } from '../volumes/pods.ts'
 import { controllerWantedVolumes, desiredStateOfPods } from '../volumes/populate.ts'
@@ -55,10 +55,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
       const path = socket && endpointPath(node.rootDir, socket)
       return path === undefined ? undefined : csiNodeClient(driver, path)
     },
-    csiDriver: (name) =>
-      latest.snapshot.api === undefined
-        ? { state: 'Unknown', reason: 'was not read' }
-        : apiLookup(latest.snapshot.api).csiDriver(name),
+    csiDriver: (name) => csiDriverIn(latest.snapshot.api, name),
     guards: guardsLifted(options),
     lockFile,
     detachWaitMs: given.kubeletStop && given.timeoutMs,
@@ -67,7 +64,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
 }
 
 /** What the rules ask, of the last look and of the API. */
-export function questionsOf(latest: () => CollectedNode): Omit<Questions, 'cluster'> & { readonly cluster: Cluster } {
+export function questionsOf(latest: () => CollectedNode) {
   return {
     readMounts: () => latest().readMounts(),
     cluster: nodeCluster(askingOf(latest())),
@@ -84,7 +81,7 @@ export function questionsOf(latest: () => CollectedNode): Omit<Questions, 'clust
       return api && desiredStateOfPods([pod], api).volumes.find((volume) => volume.uniqueName === uniqueName)
     },
     nameOf: (of) => containerNames(latest().snapshot)(of),
-  }
+  } satisfies Questions
 }
 
 /** What the person lifted, for the journal (S31). */

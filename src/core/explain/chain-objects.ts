@@ -11,7 +11,7 @@ import { uniqueNameOfRow, type VolumeRow } from '../facts/row.ts'
 import { namespacedName } from '../kube/api/names.ts'
 import type { PersistentVolumeClaim, VolumeAttachment } from '../kube/api/objects.ts'
 import type { PlanContext } from '../rules/context.ts'
-import { type ApiLookup, apiLookup, type Lookup, mapFound } from '../volumes/api-lookup.ts'
+import { type ApiLookup, apiLookup, type Lookup, mapFound, NOT_READ } from '../volumes/api-lookup.ts'
 import { attachabilityOf as attachabilityOfDriver } from '../volumes/csi.ts'
 import type { Attachability } from '../volumes/desired-state.ts'
 import { podNamespace } from '../volumes/pods.ts'
@@ -22,17 +22,19 @@ import type { Link, Subject } from './explanation.ts'
 
 export type Judged = Pick<Link, 'state' | 'says'>
 
-export const good = (says: string): Judged => ({ state: 'good', says })
-export const bad = (says: string): Judged => ({ state: 'bad', says })
-export const absent = (says: string): Judged => ({ state: 'absent', says })
-export const unknown = (says: string): Judged => ({ state: 'unknown', says })
+const judgedAs =
+  (state: Link['state']) =>
+  (says: string): Judged => ({ state, says })
 
-const NOT_ASKED: Lookup<never> = { state: 'Unknown', reason: 'was not read: there is no answer of the API server' }
+export const good = judgedAs('good')
+export const bad = judgedAs('bad')
+export const absent = judgedAs('absent')
+export const unknown = judgedAs('unknown')
 
 /** An object of the API, as far as it was read. */
 export function asked<T>({ inputs }: PlanContext, look: (objects: ApiLookup) => Lookup<T>): Lookup<T> {
   const { api } = inputs.snapshot
-  return api === undefined ? NOT_ASKED : look(apiLookup(api))
+  return api === undefined ? NOT_READ : look(apiLookup(api))
 }
 
 /** Of a claim, PersistentVolume or attachment behind which is no volume of this node: the object alone. */

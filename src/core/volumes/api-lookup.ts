@@ -9,7 +9,7 @@
 
 import { memoize } from '../base/collections.ts'
 import { NODE_USER } from '../kube/api/names.ts'
-import type { ApiObject } from '../kube/api/objects.ts'
+import type { ApiObject, CsiDriver } from '../kube/api/objects.ts'
 import { keyText } from '../kube/api/resources.ts'
 import type { ApiSnapshot } from './snapshot.ts'
 
@@ -18,6 +18,8 @@ export type Lookup<T> =
   | { readonly state: 'Absent' }
   /** `reason` completes a message after the object's name. */
   | { readonly state: 'Unknown'; readonly reason: string }
+
+export const NOT_READ: Lookup<never> = { state: 'Unknown', reason: 'was not read' }
 
 export function mapFound<From, To>(lookup: Lookup<From>, map: (object: From) => To): Lookup<To> {
   return lookup.state === 'Found' ? { state: 'Found', object: map(lookup.object) } : lookup
@@ -51,7 +53,7 @@ export const apiLookup = memoize((api: ApiSnapshot) => {
       // A refused list does not contradict the answer for this one object.
       const doubt = covering.find((each) => !isNotFound(each) && !(notFound && isRefusedList(each)))
       if (doubt !== undefined) return { state: 'Unknown', reason: `could not be read: ${doubt.text}` }
-      return notFound || isListed ? { state: 'Absent' } : { state: 'Unknown', reason: 'was not read' }
+      return notFound || isListed ? { state: 'Absent' } : NOT_READ
     }
   }
   return {
@@ -65,6 +67,11 @@ export const apiLookup = memoize((api: ApiSnapshot) => {
 })
 
 export type ApiLookup = ReturnType<typeof apiLookup>
+
+/** Absent: the API shows that there is no CSIDriver object (C105). @param api undefined: it was not read */
+export function csiDriverIn(api: ApiSnapshot | undefined, name = ''): Lookup<CsiDriver> {
+  return api === undefined ? NOT_READ : apiLookup(api).csiDriver(name)
+}
 
 /**
  * Is every object of the resource that concerns this node in the snapshot? Then the list is there, its credential may see all

@@ -3,7 +3,7 @@
 import { ownValue } from '../base/collections.ts'
 import { compareText } from '../base/text.ts'
 import type { ClusterTrustBundle, ConfigMap, Node, Pod, PodVolumeSource, Secret } from '../kube/api/objects.ts'
-import { type Lookup, mapFound } from './api-lookup.ts'
+import { type Lookup, mapFound, NOT_READ } from './api-lookup.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { matchesLabel } from './node-affinity.ts'
 import {
@@ -73,8 +73,6 @@ function bundleText(
   if (bundles.length > 0 || optional) return trustAnchors(bundles)
   return noContent('missing', name ? `${what} does not exist` : `no ClusterTrustBundle of signer ${signerName} matches`)
 }
-
-const NOT_READ: Lookup<never> = { state: 'Unknown', reason: 'was not read' }
 
 const BLOCK = /-----BEGIN ([^-\n]+)-----\n([\s\S]*?)\n?-----END \1-----/g
 const LINE = /.{1,64}/g

@@ -4,7 +4,7 @@ import { ownValue } from '../base/collections.ts'
 import type { CsiDriver } from '../kube/api/objects.ts'
 import { giveHandle } from '../messages/command.ts'
 import { said } from '../messages/findings.ts'
-import { apiLookup, foundOf, type Lookup } from './api-lookup.ts'
+import { csiDriverIn, foundOf } from './api-lookup.ts'
 import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from './csi-volume.ts'
 import { csiPlaces, VOLUME_DATA, type VolumeToMount } from './desired-state.ts'
 import type { Obstacle } from './finding.ts'
@@ -19,7 +19,7 @@ import type { Step } from './steps.ts'
 import { csiGlobalDir } from './volume-names.ts'
 
 export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: boolean): SetUp {
-  const found = lookUpDriver(context.inputs, volume)
+  const found = csiDriverIn(context.inputs.snapshot.api, volume.driver)
   const blocked =
     found.state === 'Unknown'
       ? said('CsiDriverUnknown.why', { driver: volume.driver, reason: found.reason })
@@ -36,26 +36,19 @@ export function csiSetUp(context: SetUpContext, volume: VolumeToMount, first: bo
 
 /** Does the driver mount with an SELinux label (C68)? Undefined: that is not known. */
 export function takesLabel(inputs: ActualInputs, volume: VolumeToMount): boolean | undefined {
-  const found = lookUpDriver(inputs, volume)
+  const found = csiDriverIn(inputs.snapshot.api, volume.driver)
   if (found.state === 'Unknown') return undefined
   return found.state === 'Found' && found.object.spec.seLinuxMount === true
-}
-
-/** Absent: the API shows that there is no CSIDriver object (C105). */
-function lookUpDriver({ snapshot: { api } }: ActualInputs, { driver = '' }: VolumeToMount): Lookup<CsiDriver> {
-  return api === undefined ? { state: 'Unknown', reason: 'was not read' } : apiLookup(api).csiDriver(driver)
 }
 
 /** C106; the kubelet stages such a volume before it refuses it. */
 function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined): Obstacle | undefined {
   const kind = isEphemeral(volume) ? 'Ephemeral' : 'Persistent'
   if (volume.mode === 'Block' || allowsLifecycle(driver, kind)) return undefined
-  return {
-    ...(driver === undefined
-      ? said('InvalidVolume.noDriver', { driver: volume.driver })
-      : said('InvalidVolume.lifecycle', { driver: volume.driver, kind })),
-    hint: "Install the CSIDriver object from the driver's own manifests.",
-  }
+  return said(driver === undefined ? 'InvalidVolume.noDriver' : 'InvalidVolume.lifecycle', {
+    driver: volume.driver,
+    kind,
+  })
 }
 
 /**
@@ -132,7 +125,8 @@ function publishSteps({ inputs, label }: SetUpContext, volume: VolumeToMount): S
   const target = inputs.absolute(places.target)
   const { capabilities } = inputs.driver(volume.driver) ?? {}
   const isKubelets =
-    !capabilities?.includes('VOLUME_MOUNT_GROUP') && kubeletSetsGroup(volume, foundOf(lookUpDriver(inputs, volume)))
+    !capabilities?.includes('VOLUME_MOUNT_GROUP') &&
+    kubeletSetsGroup(volume, foundOf(csiDriverIn(inputs.snapshot.api, volume.driver)))
   return [
     { op: 'mkdir', target: parentOf(stateFile) },
     { op: 'writeVolumeData', target: stateFile, label },

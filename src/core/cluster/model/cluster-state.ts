@@ -23,7 +23,7 @@ import {
   text,
   time,
 } from '../../trust/shape.ts'
-import { type Lookup, mapFound } from '../../volumes/api-lookup.ts'
+import { type Lookup, mapFound, NOT_READ } from '../../volumes/api-lookup.ts'
 import type { Attachability } from '../../volumes/desired-state.ts'
 import { type ClaimFacts, claimFactsShape } from '../../volumes/resolve-claim.ts'
 
@@ -294,7 +294,7 @@ export function clusterObjects({
     return (...path: readonly string[]): Lookup<T> => {
       const object = byName.get(path.join('/'))
       if (object !== undefined) return { state: 'Found', object }
-      return isWhole(resource) ? { state: 'Absent' } : { state: 'Unknown', reason: 'was not read' }
+      return isWhole(resource) ? { state: 'Absent' } : NOT_READ
     }
   }
   const driver = finder('csidrivers', state.drivers)

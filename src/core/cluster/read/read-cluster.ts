@@ -10,6 +10,7 @@ import { type ApiObject, NAMESPACES, type Resource } from '../../kube/api/object
 import { type ApiReadError, listPath, type ObjectKey } from '../../kube/api/resources.ts'
 import { type ApiError, answerTooLarge, orInstead, unlessRefused } from '../../kube/api-error.ts'
 import type { KubeClient, ListVisitor, WalkLimits } from '../../kube/kube-client.ts'
+import { NOT_READ } from '../../volumes/api-lookup.ts'
 import {
   type ClusterAttachment,
   type ClusterNode,
@@ -42,7 +43,7 @@ interface Reading {
   readonly drivers?: Drivers
 }
 
-const NO_DRIVERS: Drivers = { csiDriver: () => ({ state: 'Unknown', reason: 'was not read' }) }
+const NO_DRIVERS: Drivers = { csiDriver: () => NOT_READ }
 
 export class RecordReader {
   readonly writes: ControllerWrites
