@@ -12,6 +12,7 @@ import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import { baseName } from './on-disk/tree.ts'
 import {
   type ExpectedFile,
+  filledFrom,
   NoContent,
   type PayloadFile,
   payloadFiles,
@@ -103,14 +104,12 @@ export function leftToKubelet({ source, specName }: VolumeToMount, snapshot: Nod
 }
 
 function hasOwners(source: PodVolumeSource): boolean {
-  const { configMap, secret, downwardAPI, projected } = source
   const files = (projections(source) ?? []).flatMap((each) => [
     ...((each.configMap ?? each.secret ?? each.downwardAPI)?.items ?? []),
     each.serviceAccountToken,
     each.clusterTrustBundle,
   ])
-  const { defaultUser } = configMap ?? secret ?? downwardAPI ?? projected ?? {}
-  return [defaultUser, ...files.map((each) => each?.user)].some((user) => user != null)
+  return [filledFrom(source)?.defaultUser, ...files.map((each) => each?.user)].some((user) => user != null)
 }
 
 const NOT_READ = new NoContent('unknown', 'the API was not read')

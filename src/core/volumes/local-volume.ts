@@ -5,7 +5,7 @@ import { said } from '../messages/findings.ts'
 import { podVolumeDir, type VolumeToMount } from './desired-state.ts'
 import type { Obstacle } from './finding.ts'
 import { mapSteps } from './map-steps.ts'
-import { bindOptions, mountOptions, ownershipOf } from './mount-options.ts'
+import { joinMountOptions, mountOptions, ownershipOf } from './mount-options.ts'
 import type { ActualInputs } from './on-disk/actual-inputs.ts'
 import { specNameOf, type VolumePlugin } from './plugin.ts'
 import type { Step } from './steps.ts'
@@ -73,7 +73,8 @@ function fileSystemSteps(inputs: ActualInputs, volume: VolumeToMount, path: stri
       options: options.length === 0 ? undefined : options,
     },
     { op: 'mkdir', target, mode: '0750' },
-    { op: 'mount', target, options: bindOptions(volume, readOnly) },
+    // Always sorted (P68).
+    { op: 'mount', target, options: joinMountOptions(mountOptions(volume), ['bind', ...readOnly]) },
     // Only the first pod's group counts (P68).
     ...(first && !volume.readOnly && !isMountedForAnyPod(inputs, volume) ? ownershipOf(volume, target) : []),
   ]

@@ -20,13 +20,8 @@ export function mountOptions({ persistentVolume }: VolumeToMount, own: readonly 
   return given.length === 0 ? [...own] : joinMountOptions(given, own)
 }
 
-/** Options of the pod's bind mount: always sorted (P68). */
-export function bindOptions(volume: VolumeToMount, own: readonly string[]): string[] {
-  return joinMountOptions(mountOptions(volume), ['bind', ...own])
-}
-
 /** A sorted set of both; empty ones of the first are dropped (P19). */
-function joinMountOptions(given: readonly string[], own: readonly string[]): string[] {
+export function joinMountOptions(given: readonly string[], own: readonly string[]): string[] {
   return [...new Set([...given.filter((option) => option !== ''), ...own])].toSorted()
 }
 

@@ -80,7 +80,7 @@ export function payloadFiles<T>(
   const failures: NoContent[] = []
   const entries = sources.flatMap((each) => {
     try {
-      return entriesOf(each, pod, values, defaultModeOf(source))
+      return entriesOf(each, pod, values, filledFrom(source)?.defaultMode ?? DEFAULT_MODE)
     } catch (error) {
       if (!(error instanceof NoContent)) throw error
       failures.push(error)
@@ -118,8 +118,9 @@ export function projections(source: PodVolumeSource): readonly ProjectedSource[]
   return projected == null ? undefined : (projected.sources ?? [])
 }
 
-function defaultModeOf({ configMap, secret, downwardAPI, projected }: PodVolumeSource): number {
-  return (configMap ?? secret ?? downwardAPI ?? projected)?.defaultMode ?? DEFAULT_MODE
+/** The one source of these, with what it says of files whose item says nothing else. */
+export function filledFrom({ configMap, secret, downwardAPI, projected }: PodVolumeSource) {
+  return configMap ?? secret ?? downwardAPI ?? projected
 }
 
 /** @throws NoContent */
