@@ -3,7 +3,7 @@
  * volume on each node that a name means how it stands.
  */
 
-import { compareText, take } from '../../base/text.ts'
+import { compareText, take, unlessEmpty } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import { type Hint, marked, said } from '../../messages/findings.ts'
 import type { ClusterAbout, ClusterStand } from '../../plan/cluster-plan.ts'
@@ -245,7 +245,7 @@ function standOn({ rows }: ClusterContext, row: Row): Stand {
       nodes: [node],
       volume: attached ? attachedRef(attached, rows) : volumeRef(row.volume),
       attachment: attached?.object.name,
-      pods: all.length === 0 ? undefined : all.map(podRef),
+      pods: unlessEmpty(all.map(podRef)),
     },
     isLacking: pods.length > 0 && attached === undefined && !isConfirmed,
   }

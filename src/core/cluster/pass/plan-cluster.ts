@@ -13,7 +13,7 @@ import { withCauses } from '../../plan/name-causes.ts'
 import { namedPart } from '../../plan/part-of-plan.ts'
 import { ClusterContext, type ClusterFacts } from '../model/cluster-context.ts'
 import { ATTACH_LISTS, type ClusterState, DETACH_LISTS } from '../model/cluster-state.ts'
-import { blockedBy, type ClusterDraft, type ClusterFindings } from '../model/findings.ts'
+import type { ClusterDraft, ClusterFindings } from '../model/findings.ts'
 import { isWanted } from '../model/rows.ts'
 import { attachVolumes } from './attach-volumes.ts'
 import { detachVolumes } from './detach-volumes.ts'
@@ -29,7 +29,7 @@ export function planCluster(state: ClusterState, options: ClusterOptions): Clust
   reportUnmatchedNames(context, scope)
   const counts = outageCounts(context)
   const blocked = refuseOutage(counts, options.acceptOutage)
-  const refused = blocked && { rule: 'S29', ...blocked, because: undefined }
+  const refused = blocked && { rule: 'S29', ...blocked }
   const { kept, filtered, ...named } = namedPart(context.findings, options, {
     operation: ({ node, attachment, ...draft }) =>
       scope.isNamed({ ...draft, nodes: [node], attachment: attachment.name }, 'operation'),
@@ -149,5 +149,5 @@ export function refuseOutage(counts: OutageCounts, accepted: number | undefined)
   if (found === undefined || accepted === detaches) return undefined
   const hint =
     advice`If nothing of the API was lost (compare ${kubectl('get', 'pods', '-A')} with what should run): ${planCommand('--accept-outage', `${detaches}`)}`.alike()
-  return { ...blockedBy(found, hint), code: found.code }
+  return { ...found, hint }
 }
