@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { isLine, type LookedNode, lineAnswer } from '../../src/core/cli/line-answers.ts'
 import { explainLine, type LineExplanation } from '../../src/core/explain/log-lines/explain-line.ts'
 import { parseLine } from '../../src/core/explain/log-lines/log-line.ts'
-import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { PLAIN_SCREEN, type Screen, screenLines } from '../../src/core/views/screen.ts'
 import { explainer } from '../helpers/explaining.ts'
 import { claimOf, DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
@@ -166,9 +165,8 @@ it("the advice names this node's own unit", () => {
 /** As the command asks. */
 function asking(built: NodeBuilder, whole: LookedNode['whole'] = async ({ explanation }) => explanation) {
   const state = built.build()
-  const decided = decideNode(state, planOptions())
   const explain = explainer(state, planOptions())
-  return async (): Promise<LookedNode> => ({ state: { ...state, decided, standing: [] }, explain, whole })
+  return async (): Promise<LookedNode> => ({ state, explain, whole })
 }
 
 const TERMINAL: Screen = { ...PLAIN_SCREEN, width: 80, rows: 24 }

@@ -12,11 +12,9 @@ import { readSource } from '../plan/documents/document-frame.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfLine, type Screen } from '../views/screen.ts'
 import type { Refusable } from './carry-out.ts'
-import type { LoadedNode } from './live-node.ts'
 
 /** A node that was looked at, and what is said of its things. */
 export interface LookedNode extends AskedNode {
-  readonly state: LoadedNode
   /** With those that hold the thing open, where the node is the live one. */
   readonly whole: (explained: Explained) => Promise<Explanation>
 }

@@ -16,7 +16,7 @@ import { otherStaged } from '../volumes/same-volume.ts'
 import { CSI_PLUGIN } from '../volumes/volume-names.ts'
 import { absent, apiLinks, bad, good, type Judged, unknown } from './chain-objects.ts'
 import type { Link } from './explanation.ts'
-import { podParts, type VolumePart } from './volume-part.ts'
+import { mountPathsOf, partOf, podParts, type VolumePart } from './volume-part.ts'
 
 /** @param only UIDs of pods: what others have of it is left out; empty: of all */
 export function chainOf(context: PlanContext, volume: VolumeRow, only: readonly string[]): Link[] {
@@ -55,7 +55,7 @@ function seenAt(inputs: ActualInputs, path: string) {
 // The links that are the node's own: the staged or global mount, or the map of the device.
 
 function deviceLinks({ inputs }: PlanContext, volume: VolumeRow, isNeeded: boolean): Link[] {
-  const { wanted, staged, globals, maps } = volume
+  const { wanted, maps } = volume
   const isHad = wanted.length > 0 && wanted.every((each) => evidenceOf(inputs, each).state === 'mounted')
   const had = (what: string): Judged => (isNeeded ? good(what) : bad(`left over; ${what}`))
   const judgeMount = (path: string): Judged => {
@@ -68,9 +68,12 @@ function deviceLinks({ inputs }: PlanContext, volume: VolumeRow, isNeeded: boole
     if (isHad) return absent('nothing is mounted there; its pods have the volume')
     return wanted.length > 0 ? bad('its directory is there, nothing is mounted') : absent('an unmounted directory')
   }
-  const mounted = [...staged.map(({ target }) => target), ...globals.map(({ path }) => path)]
   const found: Link[] = [
-    ...mounted.map((path) => ({ kind: 'StagedMount' as const, name: inputs.absolute(path), ...judgeMount(path) })),
+    ...mountPathsOf(partOf(volume, undefined)).map((path) => ({
+      kind: 'StagedMount' as const,
+      name: inputs.absolute(path),
+      ...judgeMount(path),
+    })),
     ...maps.map(({ mapDir }) => ({
       kind: 'BlockMap' as const,
       name: inputs.absolute(mapDir),

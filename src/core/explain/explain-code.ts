@@ -1,6 +1,6 @@
 /** What volctl says of one of its own codes. */
 import { type CodeEntry, PLACES } from '../messages/code-entry.ts'
-import { CODES, type Code, nextOf } from '../messages/codes.ts'
+import { ALL_CODES, CODES, nextOf } from '../messages/codes.ts'
 
 /** What `volctl explain CODE -o json` prints. */
 export type CodeExplanation = NonNullable<ReturnType<typeof explainCode>>
@@ -10,22 +10,19 @@ export type CodeExplanation = NonNullable<ReturnType<typeof explainCode>>
  * @returns undefined where the catalogue has no such code; case counts
  */
 export function explainCode(word: string) {
-  if (!isCode(word)) return undefined
-  const { in: places, means: meaning, rules = [] }: CodeEntry = CODES[word]
+  const code = ALL_CODES.find((each) => each === word)
+  if (code === undefined) return undefined
+  const { in: places, means: meaning, rules = [] }: CodeEntry = CODES[code]
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Code',
-    code: word,
+    code,
     meaning,
     /** Where it may appear. */
     appears: places.map((place) => ({ in: place, says: PLACES[place] })),
     /** What to do. */
-    next: nextOf(word),
+    next: nextOf(code),
     /** Rules that it comes from, the most important one first; empty: none is known. */
     rules,
   }
-}
-
-function isCode(word: string): word is Code {
-  return Object.hasOwn(CODES, word)
 }

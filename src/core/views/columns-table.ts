@@ -110,12 +110,7 @@ function wordsOf(hidden: readonly Filled[], row: number): string {
   return words.join('; ')
 }
 
-const NO_BORDERS = Object.fromEntries(
-  [
-    ...['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'],
-    ...['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'],
-  ].map((part) => [part, '']),
-)
+const NO_BORDERS = Object.fromEntries(Object.keys(new Table().options.chars).map((part) => [part, '']))
 
 /** cli-table3 lays a table out in quadratic time: a long one is drawn in pieces, whose columns are as wide as the whole one's. */
 const ROWS_AT_ONCE = 100

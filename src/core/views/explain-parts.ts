@@ -99,8 +99,6 @@ function mountText(mount: MountView): string {
 
 // The chain of a volume or a driver: each link with a sign and a word for its state.
 
-const WIDEST = Math.max('unknown'.length, 'absent'.length)
-
 /**
  * In as few lines as can be: links of one state beside each other, alike ones counted, without paths; the first says what is wrong.
  * `-o wide`: every link in its line, with its path and what is said of it.
@@ -127,7 +125,7 @@ export function chainText(chain: readonly Link[], screen: Screen, isOfPod = fals
   return (wide ? chain.map((link) => [{ link, more: 0 }]) : runsOf(chain))
     .map((run) => {
       const state = run[0]?.link.state ?? 'unknown'
-      const mark = colours[state](`${state === 'absent' ? '-' : symbols[state]} ${state.padEnd(WIDEST)}`)
+      const mark = colours[state](`${state === 'absent' ? '-' : symbols[state]} ${state.padEnd('unknown'.length)}`)
       return wrapped(`  ${mark} `, run.map(textOf).join(` ${symbols.arrow} `), width)
     })
     .join('')
