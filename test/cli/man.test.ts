@@ -7,7 +7,7 @@ import { manualPages } from '../../scripts/man.ts'
 import { commandManifest } from '../../scripts/manifest.ts'
 import { ALL_CODES, CODES } from '../../src/core/messages/codes.ts'
 import { ExitStatus } from '../../src/core/messages/findings.ts'
-import { volctl } from '../helpers/run-main.ts'
+import { flagsIn, volctl } from '../helpers/run-main.ts'
 
 const folder = new URL('../../man/', import.meta.url).pathname
 const pages = await manualPages()
@@ -37,19 +37,17 @@ it('the first screen of volctl(8) says what to type where a pod hangs in Termina
 it('every flag that the help names is in its page, and no other', async () => {
   for (const command of commands) {
     const help = (await volctl([command, '--help-all'])).stdout
-    const flags = (text: string): string[] =>
-      [...text.matchAll(/^ *(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = '']) => flag).toSorted()
     const options = pages.get(`volctl-${command}.8`)?.split('.SH OPTIONS')[1]?.split('.SH')[0] ?? ''
     const named = options.split('\n').filter((line) => line.startsWith('\\fB'))
     expect(
-      flags(
+      flagsIn(
         named
           .join('\n')
           .replaceAll('\\-', '-')
           .replaceAll(/\\f[BIR]/g, ''),
-      ),
+      ).toSorted(),
       command,
-    ).toEqual(flags(help.split('\nDESCRIPTION')[0] ?? ''))
+    ).toEqual(flagsIn(help.split('\nDESCRIPTION')[0] ?? '').toSorted())
   }
 })
 

@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
 import { BROKEN, HEALTHY } from '../helpers/captures.ts'
 import { forOthers } from '../helpers/for-others.ts'
-import { volctl } from '../helpers/run-main.ts'
+import { flagsIn, volctl } from '../helpers/run-main.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 import { startVolctl } from './run-volctl.ts'
@@ -230,12 +230,10 @@ describe('help', () => {
       const [short, all] = await Promise.all([volctl([command, '--help']), volctl([command, '--help-all'])])
       expect(short).toMatchObject({ status: 0, stderr: '' })
       expect(all).toMatchObject({ status: 0, stderr: '' })
-      const flags = (text: string): string[] =>
-        [...text.matchAll(/^ *(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = '']) => flag)
       expect(short.stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(40)
       expect(short.stdout).toContain(`volctl ${command} --help-all`)
-      expect(flags(short.stdout).length).toBeLessThanOrEqual(8)
-      expect(new Set(flags(short.stdout)).isSubsetOf(new Set(flags(all.stdout)))).toBe(true)
+      expect(flagsIn(short.stdout).length).toBeLessThanOrEqual(8)
+      expect(new Set(flagsIn(short.stdout)).isSubsetOf(new Set(flagsIn(all.stdout)))).toBe(true)
     },
   )
 

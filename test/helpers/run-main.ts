@@ -16,6 +16,11 @@ import { main } from '../../src/main.ts'
 import { testHost } from './test-host.ts'
 import { TEST_BUNDLE } from './volctl-program.ts'
 
+/** Flags that a help lists, each at the beginning of a line. */
+export function flagsIn(text: string): string[] {
+  return [...text.matchAll(/^ *(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = '']) => flag)
+}
+
 export interface Result {
   readonly status: number | undefined
   readonly stdout: string

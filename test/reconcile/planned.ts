@@ -50,6 +50,15 @@ export function ops({ operations }: Plan): string[] {
   return operations.map(({ steps }) => steps.map(({ op }) => op).join(', '))
 }
 
+/** S13: what is blocked without --orphans, what is done with it, and what the first of that deletes. */
+export function withOrphans(built: NodeBuilder, options: Partial<PlanOptions> = {}) {
+  const made = plan(built, { ...options, orphans: true })
+  return [...blocked(plan(built, options)), ...kinds(made), made.operations[0]?.deletes]
+}
+
+/** What `withOrphans` says of data that nothing but the flag keeps. */
+export const DATA = ['UnmountVolume DeletesData', 'UnmountVolume', 'RemoveOrphanPodDir']
+
 /** @throws where there is not exactly one */
 export function only({ operations }: Plan, kind: OperationKind): Operation {
   const found = operations.filter((each) => each.kind === kind)
