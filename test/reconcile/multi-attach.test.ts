@@ -34,6 +34,15 @@ const LUN = 'kubernetes.io/iscsi/10.0.0.1:iqn.x:y:1'
 const ofPlugin = (source: PersistentVolume['spec']): NodeBuilder =>
   node().persistentVolume('pv-1', { source }).livingPod(uid(2), 'app', WANTS_PV_1)
 
+/** The one wait, for another node, that the plan has of it. */
+function waitOf(built: NodeBuilder, words: string) {
+  const made = plan(built)
+  expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: AccessMode'])
+  expect(made.waiting[0]?.message).toContain(words)
+  expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
+  return made.waiting[0]
+}
+
 describe('of CSI', () => {
   it.each<[string, Partial<NodeElsewhere>, string, string]>([
     [
@@ -50,11 +59,7 @@ describe('of CSI', () => {
     ],
   ])('%s', (_name, other, words, hint) => {
     const built = elsewhere(wanting(), other)
-    const made = plan(built)
-    expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: AccessMode'])
-    expect(made.waiting[0]?.message).toContain(words)
-    expect(`${made.waiting[0]?.hint}`).toContain(hint)
-    expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
+    expect(`${waitOf(built, words)?.hint}`).toContain(hint)
     expect(verdict(built).message).toContain(words)
   })
 
@@ -69,11 +74,7 @@ it.each([
   ['iSCSI', { iscsi: ISCSI }, LUN],
   ['flexVolume', { flexVolume: { driver: 'acme/disk' } }, 'acme/disk/pv-1'],
 ])('of %s: the other node and its pod are named', (_name, spec, uniqueName) => {
-  const built = asked(ofPlugin(spec), { nodes: [holding(uniqueName)] })
-  const made = plan(built)
-  expect([...outcome(made), ...codes(made)]).toEqual(['MountVolume waits: AccessMode'])
-  expect(made.waiting[0]?.message).toContain('node-2, where pod default/old uses it')
-  expect(verdict(built)).toMatchObject({ state: 'waiting', code: 'AccessMode' })
+  waitOf(asked(ofPlugin(spec), { nodes: [holding(uniqueName)] }), 'node-2, where pod default/old uses it')
   // Control: another volume's name means nothing.
   expect(codes(plan(asked(ofPlugin(spec), { nodes: [holding('kubernetes.io/fc/[1]')] })))).toEqual([])
 })

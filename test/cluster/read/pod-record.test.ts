@@ -3,6 +3,10 @@ import { podRecord } from '../../../src/core/cluster/read/records.ts'
 import type { PodVolumeSource } from '../../../src/core/kube/api/objects.ts'
 
 const iscsi = { targetPortal: 'portal', iqn: 'iqn', lun: 1 }
+const metadata = { namespace: 'shop', name: 'web-0', uid: 'u' }
+const CLAIMED = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }]
+const recordOf = (volumes: PodVolumeSource[], status?: object) =>
+  podRecord({ metadata, spec: { nodeName: 'a', volumes }, status })
 
 it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[] | undefined }>([
   {
@@ -27,11 +31,7 @@ it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[]
   },
   { name: 'none', source: { emptyDir: {} }, volumes: undefined },
 ])('the volumes of a pod that could be attached: $name', ({ source, volumes }) => {
-  const record = podRecord({
-    metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
-    spec: { nodeName: 'a', volumes: [{ name: 'v', ...source }] },
-  })
-  expect(record?.volumes).toEqual(volumes)
+  expect(recordOf([{ name: 'v', ...source }])?.volumes).toEqual(volumes)
 })
 
 const ran = { name: 'main', state: {}, lastState: { terminated: {} } }
@@ -40,15 +40,8 @@ it.each([
   { name: 'while its container runs', status: { state: { running: {} } }, is: true },
   { name: 'once its container ran, and waits to be started again', status: ran, is: true },
 ])('a pod has started: $name', ({ status, is }) => {
-  const record = podRecord({
-    metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
-    spec: { nodeName: 'a', volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
-    status: { containerStatuses: [{ name: 'main', ...status }] },
-  })
-  expect(record?.started).toBe(is)
+  expect(recordOf(CLAIMED, { containerStatuses: [{ name: 'main', ...status }] })?.started).toBe(is)
 })
 
-it('a pod without a node is none that anything is attached for (R706)', () => {
-  const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }]
-  expect(podRecord({ metadata: { namespace: 'shop', name: 'web-0', uid: 'u' }, spec: { volumes } })).toBeUndefined()
-})
+it('a pod without a node is none that anything is attached for (R706)', () =>
+  expect(podRecord({ metadata, spec: { volumes: CLAIMED } })).toBeUndefined())

@@ -77,7 +77,7 @@ describe('S17: --handle does not lift the device check', () => {
         const dir = csiGlobalDir(DRIVER, 'vol-1')
         return built
           .mount(`${dir}/globalmount`, { dev: '7:2', root: '/another', fsType: 'ext4' })
-          .file(`${dir}/vol_data.json`, JSON.stringify({ driverName: DRIVER, volumeHandle: 'vol-1' }))
+          .file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1'))
       },
     ],
   ])('%s: nothing is undone with it', (_name, change) => {
@@ -98,10 +98,7 @@ describe('S17: --handle does not lift the device check', () => {
       (built) =>
         built
           .mount('plugins/kubernetes.io/csi/pv/pv-1/globalmount', { dev: '7:2', fsType: 'ext4' })
-          .file(
-            'plugins/kubernetes.io/csi/pv/pv-1/vol_data.json',
-            JSON.stringify({ driverName: DRIVER, volumeHandle: 'vol-1' }),
-          ),
+          .file('plugins/kubernetes.io/csi/pv/pv-1/vol_data.json', volumeData('pv-1', 'vol-1')),
     ],
   ])('%s: it counts', (_name, change) => {
     const made = plan(change(lost('7:2')), { handles: { 'pv-1': 'vol-1' } })

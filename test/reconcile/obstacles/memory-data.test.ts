@@ -11,7 +11,7 @@ const leaf = (fsType = 'tmpfs'): NodeBuilder => node().mount(LEAF, { dev: '0:70'
 const UNCOUNTED = [...DATA, { files: 0, bytes: 0, counted: false }]
 const NONE = [...DATA.slice(1), undefined]
 
-it.each<[name: string, built: NodeBuilder, want: ReturnType<typeof withOrphans>]>([
+it.each<[name: string, built: NodeBuilder, want: readonly unknown[]]>([
   ['whose directory is gone', leaf(), UNCOUNTED],
   [
     'whose directory is unmounted',
