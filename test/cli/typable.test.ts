@@ -3,8 +3,8 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CAPTURES, CLUSTERS, captureFiles } from '../helpers/captures.ts'
-import { chunksOf } from '../helpers/chunks-of.ts'
 import { volctl } from '../helpers/run-main.ts'
+import { chunksOf } from '../helpers/screens.ts'
 
 /** Rows of a capture that are alike say nothing new. */
 const EXPLAINED = 6

@@ -27,11 +27,6 @@ describe('on a terminal', () => {
       text: advice`Then: ${volctl('plan', '--lazy', "/a. b/it's")}${advice` or ${volctl('plan', 'a\nb, c')}`}`,
       lines: ["Then: volctl plan --lazy '/a. b/it'\\''s'", "or volctl plan $'a\\x0ab, c'"],
     },
-    {
-      of: 'prose that names programs has no command',
-      text: 'volctl leaves the volume alone; volctl plan shows mount points',
-      lines: ['volctl leaves the volume alone; volctl', 'plan shows mount points'],
-    },
   ])('$of', ({ text, lines }) => {
     expect(wrapped('', text, 41)).toBe(lines.map((line) => `${line}\n`).join(''))
     expect(wrapped('', text, undefined)).toBe(`${text}\n`)
