@@ -27,8 +27,7 @@ beforeAll(async () => {
 afterAll(async () => await server.stop())
 
 beforeEach(() => {
-  server.setFaults()
-  server.clearRequests()
+  server.reset()
   client = connect(server, 'admin', { pageSize: 10 })
 })
 

@@ -51,10 +51,7 @@ beforeAll(async () => {
 
 afterAll(async () => await server.stop())
 
-beforeEach(() => {
-  server.setFaults()
-  server.clearRequests()
-})
+beforeEach(() => server.reset())
 
 /** By a user of the server, or by another credential. */
 async function read(by: string | KubeClient, given: Partial<Parameters<typeof readApi>[0]> = {}): Promise<ApiSnapshot> {

@@ -3,23 +3,16 @@ import { chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync } from 'nod
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { execa } from 'execa'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { makeExecutable } from '../../scripts/package/executable.ts'
 import { BROKEN } from '../helpers/captures.ts'
-import { sweep, temporary } from '../helpers/left-behind.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
-import { noPackages, ROOT, run, sha256, theExecutable } from './roots.ts'
+import { executableForAll, noPackages, ROOT, run, sha256 } from './roots.ts'
 
 const NOBODY = 65534
-const work = temporary('volctl-executable-')
-let executable: string
-
-afterAll(() => sweep(work))
 
 describeUnless(noPackages, 'the executable', () => {
-  beforeAll(async () => {
-    executable = await theExecutable(work)
-  })
+  const { work, executable } = executableForAll()
 
   it('has the same bytes when it is made again', async () => {
     const again = join(work, 'again')

@@ -1,23 +1,15 @@
 /** The executable by itself, in short; more of it: executable.long.test.ts. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { nodeVariables } from '../../scripts/executable/read-early.ts'
 import { startVolctl } from '../cli/run-volctl.ts'
 import { BROKEN } from '../helpers/captures.ts'
-import { sweep, temporary } from '../helpers/left-behind.ts'
 import { describeUnless } from '../privileged/describe-unless.ts'
-import { noPackages, run, theExecutable, timeless, VERSION } from './roots.ts'
-
-const work = temporary('volctl-executable-')
-let executable: string
-
-afterAll(() => sweep(work))
+import { executableForAll, noPackages, run, timeless, VERSION } from './roots.ts'
 
 describeUnless(noPackages, 'the executable', () => {
-  beforeAll(async () => {
-    executable = await theExecutable(work)
-  })
+  const { work, executable } = executableForAll()
 
   it('answers as the npm package does', async () => {
     const args = ['plan', '--orphans', '-o', 'json', '--snapshot', BROKEN]

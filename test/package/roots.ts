@@ -5,9 +5,11 @@ import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { execa, type Options } from 'execa'
+import { afterAll, beforeAll } from 'vitest'
 import { makeExecutable } from '../../scripts/package/executable.ts'
 import { kubectl, leastRoot } from '../../scripts/package/fetched.ts'
 import { BROKEN } from '../helpers/captures.ts'
+import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import type { Run } from '../helpers/scene/volctl.ts'
 
@@ -20,6 +22,14 @@ export const noPackages = process.arch === 'x64' ? noMounts : 'made on x64'
 /** The executable of this source. */
 export async function theExecutable(work: string): Promise<string> {
   return await executableIn(work, 'dist')
+}
+
+/** The same for all tests of a file, in a directory that goes with them. */
+export function executableForAll() {
+  const work = temporary('volctl-executable-')
+  beforeAll(async () => void (await theExecutable(work)))
+  afterAll(() => sweep(work))
+  return { work, executable: join(work, 'bin', 'volctl') }
 }
 
 /** That of the tests, which looks at their node: what test/e2e starts as well, where that is one; else made here. */

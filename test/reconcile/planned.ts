@@ -58,6 +58,7 @@ export function withOrphans(built: NodeBuilder, options: Partial<PlanOptions> = 
 
 /** What `withOrphans` says of data that nothing but the flag keeps. */
 export const DATA = ['UnmountVolume DeletesData', 'UnmountVolume', 'RemoveOrphanPodDir']
+export const UNCOUNTED = [...DATA, { files: 0, bytes: 0, counted: false }]
 
 /** @throws where there is not exactly one */
 export function only({ operations }: Plan, kind: OperationKind): Operation {

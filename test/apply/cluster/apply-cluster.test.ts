@@ -33,6 +33,7 @@ import {
   clientOf,
   controllerLease,
   DRIVER,
+  intercepted,
   node,
   planOf,
   pod,
@@ -85,19 +86,13 @@ const ROLE = fileURLToPath(new URL('../../../deploy/clusterrole-cluster-apply.ya
 /** The same client, which calls this right before the first look at a single operation. */
 function afterFirstLook(client: KubeClient, hook: () => unknown): KubeClient {
   let isCalled = false
-  return new Proxy(client, {
-    get: (target, key) => {
-      const value = Reflect.get(target, key, target)
-      if (typeof value !== 'function') return value
-      return (resource: Resource<ApiObject>, ...rest: unknown[]) => {
-        // Only such a look reads one Node.
-        if (key === 'find' && resource.plural === 'nodes' && !isCalled) {
-          isCalled = true
-          hook()
-        }
-        return value.call(target, resource, ...rest)
-      }
-    },
+  return intercepted(client, (key, [resource], call) => {
+    // Only such a look reads one Node.
+    if (key === 'find' && (resource as Resource<ApiObject>).plural === 'nodes' && !isCalled) {
+      isCalled = true
+      hook()
+    }
+    return call()
   })
 }
 

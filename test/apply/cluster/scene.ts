@@ -134,22 +134,28 @@ export async function apply(
   return { result, events }
 }
 
-/** The same client, whose requests that change something go through this. */
-export function changing(
+/** The same client, whose calls go through this. */
+export function intercepted(
   client: KubeClient,
-  through: (write: Write, path: string, send: () => Promise<unknown>) => Promise<unknown>,
+  through: (key: string | symbol, args: readonly unknown[], call: () => Promise<unknown>) => unknown,
 ): KubeClient {
   return new Proxy(client, {
     get: (target, key) => {
       const value = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value
-      if (key !== 'send') return value.bind(target)
-      return (write: Write, sent: { readonly path: string }, ...rest: unknown[]) => {
-        const send = () => value.call(target, write, sent, ...rest)
-        return write === 'review' ? send() : through(write, sent.path, send)
-      }
+      return (...args: unknown[]) => through(key, args, () => value.apply(target, args))
     },
   })
+}
+
+/** The same client, whose requests that change something go through this. */
+export function changing(
+  client: KubeClient,
+  through: (write: Write, path: string, send: () => Promise<unknown>) => Promise<unknown>,
+): KubeClient {
+  return intercepted(client, (key, [write, sent], send) =>
+    key === 'send' && write !== 'review' ? through(write as Write, (sent as { path: string }).path, send) : send(),
+  )
 }
 
 /** The same client, which calls this before each request that changes something. */

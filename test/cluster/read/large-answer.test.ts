@@ -52,10 +52,7 @@ describe('an answer to a list', () => {
     server = await startApiServer({ objects, nodeName: 'node-1' })
   })
   afterAll(async () => await server.stop())
-  beforeEach(() => {
-    server.setFaults()
-    server.clearRequests()
-  })
+  beforeEach(() => server.reset())
 
   async function read(onProgress?: (resource: string, objects: number) => void): Promise<ClusterState> {
     const client = connect(server, 'admin', { pageSize: 10 })

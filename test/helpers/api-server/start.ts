@@ -133,6 +133,10 @@ export async function startApiServer(options: ApiServerOptions = {}) {
     /** Those that have been answered. */
     requests: (): readonly LoggedRequest[] => [...log],
     clearRequests: () => void log.splice(0),
+    reset(): void {
+      this.setFaults()
+      this.clearRequests()
+    },
     /** TLS connections: all so far, and those that are open. */
     connections: () => accepted,
     openConnections: () => open,

@@ -1,14 +1,13 @@
 /** S13: an emptyDir in memory ends with its last mount, and that may be a sub-path's. */
 import { expect, it } from 'vitest'
 import { type NodeBuilder, node } from '../../helpers/node-builder.ts'
-import { DATA, GONE, plan, withOrphans } from '../planned.ts'
+import { DATA, GONE, plan, UNCOUNTED, withOrphans } from '../planned.ts'
 
 const LEAF = `pods/${GONE}/volume-subpaths/mem/c/0`
 const MARKERS = `pods/${GONE}/plugins/kubernetes.io~empty-dir`
 
 const leaf = (fsType = 'tmpfs'): NodeBuilder => node().mount(LEAF, { dev: '0:70', fsType, root: '/sub' })
 
-const UNCOUNTED = [...DATA, { files: 0, bytes: 0, counted: false }]
 const NONE = [...DATA.slice(1), undefined]
 
 it.each<[name: string, built: NodeBuilder, want: readonly unknown[]]>([
