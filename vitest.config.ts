@@ -40,11 +40,7 @@ export default defineConfig({
     pool: 'forks',
     reporters: ['default', './test/helpers/left-out.reporter.ts'],
     globalSetup: 'test/helpers/programs.setup.ts',
-    setupFiles: [
-      'test/helpers/plain-environment.setup.ts',
-      'test/helpers/hints.setup.ts',
-      'test/helpers/file-end.setup.ts',
-    ],
+    setupFiles: ['test/helpers/plain-environment.setup.ts', 'test/helpers/each-file.setup.ts'],
     // Real parts (servers, whole processes) on a machine that may be busy.
     testTimeout: 180_000,
     hookTimeout: 180_000,

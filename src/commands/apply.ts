@@ -4,13 +4,12 @@ import { timeLimits } from '../core/apply/kubelet-stop/plan-stop.ts'
 import { ownsNode } from '../core/apply/operation/ask-kubelet.ts'
 import { afterSettling } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
-import { type ApplyAsked, carryOut, review } from '../core/cli/carry-out.ts'
+import { type ApplyAsked, carryOut, requireRoot, requireStanding, review } from '../core/cli/carry-out.ts'
 import { givenBy } from '../core/cli/command-context.ts'
 import { mustAsk } from '../core/cli/confirm.ts'
 import { applyFlags, DEFAULTS, manyArguments } from '../core/cli/flags.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { judged, NodeLooks, requireNodeHere } from '../core/cli/live-node.ts'
-import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import {
   journalDirectory,
   nodeChoice,

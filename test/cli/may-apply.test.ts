@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { requireStanding } from '../../src/core/cli/may-apply.ts'
+import { requireStanding } from '../../src/core/cli/carry-out.ts'
 import type { CollectedNode } from '../../src/core/node/collect-node.ts'
 import { addDoubt } from '../../src/core/trust/files.ts'
 

@@ -1,6 +1,12 @@
-/** A hint is what a document says of it: tests expect its text. */
-import { expect } from 'vitest'
+/**
+ * For every file of tests, also where several share a process and with it the modules that they import: what is left is cleared away, and a
+ * hint is compared as what a document says of it.
+ */
+import { afterAll, expect } from 'vitest'
 import { Advice } from '../../src/core/messages/command.ts'
+import { endFile } from './file-end.ts'
+
+afterAll(endFile)
 
 const textOf = (value: unknown): unknown => (value instanceof Advice ? `${value}` : value)
 
