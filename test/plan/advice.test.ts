@@ -28,8 +28,8 @@ const problem = (code: ProblemCode, given: Given = {}): Problem & Given => ({
 })
 
 /** What is answered, with its causes. */
-function answered(given: Partial<Plan>): Answer {
-  return answerOf(aPlan(given))
+function answered(given: Partial<Plan>, readFlags: string[] = []): Answer {
+  return answerOf(withAdvice(aPlan(given), { applyFlags: [], readFlags, settleMs: 0 }))
 }
 
 const causesOf = (given: Partial<Plan>) => aPlan(given).summary.causes ?? []
@@ -456,17 +456,17 @@ describe('names', () => {
 })
 
 describe('one sentence for several causes', () => {
-  const about = (name: string, code: ProblemCode, hint: Hint): Problem =>
+  const about = (message: string, code: ProblemCode, hint: Hint) =>
     problem(code, {
-      ...{ message: name, hint },
-      about: code === 'PodGoneButRunning' ? { podRef: { uid: name } } : { volume: name },
+      ...{ message, hint },
+      about: code === 'PodGoneButRunning' ? { podRef: { uid: message } } : { volume: message },
     })
 
   it('pods that run are all to be stopped', () => {
     const problems = ['p', 'q'].map((uid) =>
       about(uid, 'PodGoneButRunning', advice`Stop the pod: ${commandLine('crictl', 'stopp', uid)}`.alike()),
     )
-    expect(answerOf(aPlan({ problems })).needs[0]?.remedy.map(String)).toEqual([
+    expect(answered({ problems }).needs[0]?.remedy).toEqual([
       'Stop the pod: crictl stopp p',
       'a kubelet that starts unmounts the volumes before it stops the pod',
     ])
@@ -474,16 +474,16 @@ describe('one sentence for several causes', () => {
 
   it('has three ways out at most', () => {
     const problems = ['a', 'b', 'c', 'd'].map((each) => about(each, 'MountedButNotAttached', `Do ${each}.`))
-    expect(answerOf(aPlan({ problems })).needs.map(({ remedy }) => remedy)).toEqual([['Do a.', 'Do b.', 'Do c.']])
+    expect(answered({ problems }).needs).toMatchObject([{ remedy: ['Do a.', 'Do b.', 'Do c.'] }])
   })
 
-  it('has a remedy that holds for all of them: others stand by themselves', () => {
+  it('has a remedy that holds for all of them, with the flags in force: others stand by themselves', () => {
     const unstage = (name: string) =>
       about(name, 'MountedButNotAttached', advice`Then: ${volctl('apply', '--volume', name)}`.alike())
     const problems = [about('pv-a', 'MountedButNotAttached', 'First stop the pods.'), ...['pv-b', 'pv-c'].map(unstage)]
-    expect(answerOf(aPlan({ problems })).needs).toMatchObject([
+    expect(answered({ problems }, ['--node', 'a']).needs).toMatchObject([
       { text: 'pv-a', remedy: ['First stop the pods.'] },
-      { text: '2 mounted volumes count as detached: another node may write to them', names: 'pv-b, pv-c' },
+      { names: 'pv-b, pv-c', remedy: ['Then: volctl apply --node a --volume pv-b'] },
     ])
   })
 })
@@ -520,14 +520,14 @@ it('what needs a person is no note as well', () => {
 it('one pod with volumes of several reasons has ended', () => {
   const pod = { namespace: 'default', name: 'web', uid: 'u' }
   const operations = [op('a', { pod, reason: 'PodFinished' }), op('b', { pod, reason: 'NotReconstructable' })]
-  expect(answerOf(aPlan({ operations })).parts[0]?.title).toBe('unmount for ended pod default/web (2 operations)')
+  expect(answered({ operations }).parts[0]?.title).toBe('unmount for ended pod default/web (2 operations)')
 })
 
 it('a refusal is said once, with what hangs on it, and nothing is kept beside it', () => {
   const refused = { rule: 'S1', code: 'WrongMachine', message: 'this is not node-1', hint: 'Check --node.' } as const
   const operations = [op('a', { blocked: { code: 'Refused', message: refused.message } })]
   const problems = [problem('OrphanPodDir', { severity: 'info' })]
-  const { needs, parts } = answerOf(aPlan({ refused, operations, problems }))
+  const { needs, parts } = answered({ refused, operations, problems })
   const blocks = ['1 deleted pod keeps volumes: shop/web-0 (1 operation)']
   expect(needs).toEqual([{ severity: 'error', text: refused.message, blocks, remedy: ['Check --node.'] }])
   expect(parts.flatMap(({ rows }) => rows)).toEqual([])
@@ -542,6 +542,6 @@ it('a pod that ended is not called deleted', () => {
 
 it('pods that were not read are not counted', () => {
   const pods = { listed: 0, onDisk: 3, gone: 0 }
-  const headlines = [true, false].map((complete) => answerOf(aPlan({ complete, inputs: { ...inputs, pods } })).headline)
+  const headlines = [true, false].map((complete) => answered({ complete, inputs: { ...inputs, pods } }).headline)
   expect(headlines).toEqual(['node-1: kubelet stopped; 0 pods', 'node-1: kubelet stopped'])
 })

@@ -179,7 +179,7 @@ function narrowedPlan({ plan, context }: Decided, concern: Concern, given: Advic
   const { ready = 0 } = part.summary
   const done = scope === undefined && ready > 0 ? readyAmong(plan.operations).size : ready
   const advised = withAdvice({ ...part, summary: { ...part.summary, ready: done } }, { ...given, applyFlags })
-  return { ...part, summary: { ...part.summary, next: advised.summary.next } }
+  return { ...part, summary: { ...advised.summary, ready: part.summary.ready } }
 }
 
 /** With a kubelet that runs the driver's pod by name; else what comes next on the node. */
