@@ -131,7 +131,7 @@ function reportRow(context: ClusterContext, node: ClusterNode, row: Row): void {
     isWanted(row) || context.rows.mayBeOn(first?.object ?? { node: name, attacher: '' }, row) !== undefined
   const isCsi = parseCsiUniqueName(uniqueName) !== undefined
   if (isInUse && !isExplained()) reportUnused(context, node, row)
-  const hint = `The controller corrects the list once a minute. If it does not, ${context.lookAtController}.`
+  const hint = `Only the controller corrects that, once a minute. If it does not, ${context.lookAtController}.`
   if (isConfirmed && !isCsi && !isInUse && !isExplained())
     context.findings.problem('warning', said('ReportedUnused.attached', { node: name, uniqueName }), about, hint)
   if (isConfirmed && isCsi && first === undefined && context.objects.isWhole('volumeattachments')) {
