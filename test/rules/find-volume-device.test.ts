@@ -77,7 +77,7 @@ describe('a device that is in use, while that of the volume is not known (S21)',
     const { state, message, hint } = await detach()
     expect(state).toBe('DeviceUnknown')
     expect(message).toMatch(who)
-    expect(hint).toMatch(
+    expect(`${hint}`).toMatch(
       /device: volctl apply --device pv=\/dev\/sdb1?; if .* none on this node: volctl apply --device pv=none$/,
     )
     expect((await detach('none')).state).toBe('done')
@@ -210,9 +210,10 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
       const [unstaged] = await unstage(kind)
       expect(unstaged?.state).toBe('HeldBy')
       // Why no table shows it is not known: a container may have it mounted, or somebody has unmounted it lazily.
-      expect(`${unstaged?.message} ${unstaged?.hint}`).not.toMatch(/lazily/)
-      expect(unstaged?.hint).toContain('volctl apply --device pv=/dev/NAME')
-      expect(unstaged?.hint).toContain('volctl apply --device pv=none')
+      const hint = `${unstaged?.hint}`
+      expect(`${unstaged?.message} ${hint}`).not.toMatch(/lazily/)
+      expect(hint).toContain('volctl apply --device pv=/dev/NAME')
+      expect(hint).toContain('volctl apply --device pv=none')
     })
 
     it('control: is done beside what is hidden where only directories are left', async () => {

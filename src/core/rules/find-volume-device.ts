@@ -41,7 +41,7 @@ export const findDevice: MachineJudge = async (facts) => {
   if (given !== undefined && given !== NO_DEVICE && dev === undefined)
     return {
       ...said('DeviceUnknown.flag', { given }),
-      hint: `Name a device that lsblk shows. If the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
+      hint: advice`Name a device that lsblk shows. If the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
     }
   if (isDetach && given !== undefined) record.forgetFound()
   if (dev !== undefined && isDetach) record.note(dev)
@@ -131,14 +131,14 @@ export const unexplainedDevice: MachineJudge = async (facts) => {
   if (before.length > 0 && before.every(({ steps }) => steps.every(({ op }) => op !== 'NodeUnstageVolume'))) {
     return {
       ...said('DeviceUnknown.notFound', { volume }),
-      hint: `Find out which device it was (lsblk): ${nameTheDevice(operation)}`,
+      hint: advice`Find out which device it was (lsblk): ${nameTheDevice(operation)}`,
     }
   }
   const found = await firstUnexplained(facts, devicesNamed(await namedByOthers(facts), facts))
   return (
     found && {
       ...said('DeviceUnknown.diskInUse', { volume, ...found }),
-      hint: `If that is the volume's device: ${nameTheDevice(operation, `/dev/${found.disk}`)}`,
+      hint: advice`If that is the volume's device: ${nameTheDevice(operation, `/dev/${found.disk}`)}`,
     }
   )
 }

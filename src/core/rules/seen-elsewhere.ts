@@ -186,6 +186,6 @@ function mayBeIts({ operation }: MachineFacts, { device, fsType }: HiddenFileSys
   const volume = operation.volume?.name ?? 'the volume'
   return {
     ...said('HeldBy.unseen', { fsType, device, volume }),
-    hint: `If it is not, say which device the volume has (lsblk -f): ${nameTheDevice(operation)}. If it is, first end its use: by a process that has a file of it open, or by a container that volctl does not see.`,
+    hint: advice`If it is not, say which device the volume has (lsblk -f): ${nameTheDevice(operation)}. If it is, first end its use: by a process that has a file of it open, or by a container that volctl does not see.`,
   }
 }

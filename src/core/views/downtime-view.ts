@@ -63,5 +63,5 @@ export function downtimeText(downtime: KubeletDowntime, node: string, paint: Pal
       : ready
         ? `; node ${node} is Ready`
         : advice`; node ${node} is not Ready yet: ${kubectl('get', 'node', node)}`
-  return wrapped('', `${startText(downtime)}${isReady}.`, width, runs ? paint.good : paint.bad)
+  return wrapped('', advice`${startText(downtime)}${isReady}.`, width, runs ? paint.good : paint.bad)
 }

@@ -8,7 +8,7 @@ import { inSeconds, present } from '../base/text.ts'
 import type { LineExplanation, NameView } from '../explain/log-lines/explain-line.ts'
 import type { SentenceView } from '../explain/log-lines/sentences.ts'
 import type { NameKind } from '../explain/log-lines/take-names.ts'
-import { type Hint, volctl } from '../messages/command.ts'
+import { advice, type Hint, volctl } from '../messages/command.ts'
 import { nextText } from './answer-view.ts'
 import { verdictCell } from './explain-parts.ts'
 import { headerText, holdersText, renderExplanation } from './explain-view.ts'
@@ -80,7 +80,7 @@ function hereText({ main, explanation, names, node, createdAt = '' }: LineExplan
 function nameText(name: NameView, { paint, width, wide }: Screen): string {
   const { verdict } = name
   const isShort = !wide && verdict !== undefined && verdict.state !== 'nothing'
-  const text = `${labelOf(name)}: ${isShort ? verdictCell(verdict) : name.says}`
+  const text = advice`${labelOf(name)}: ${isShort ? verdictCell(verdict) : name.says}`
   return wrapped('  ', text, width, verdict === undefined ? paint.dim : undefined)
 }
 

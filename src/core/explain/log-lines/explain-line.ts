@@ -1,7 +1,7 @@
 /** From a line to the cause: what its names are on this node, and what its sentence means. Pure. */
 
 import { alike } from '../../base/text.ts'
-import { marked, volctl } from '../../messages/command.ts'
+import { advice, type Hint, marked, volctl } from '../../messages/command.ts'
 import { VolctlError } from '../../messages/findings.ts'
 import { canonicalNodeName, hostnamesOf } from '../../node/kubelet/kubelet-flags.ts'
 import { readFailures } from '../../volumes/api-lookup.ts'
@@ -110,7 +110,7 @@ function resolveName({ kind, name, pods }: LineName, { state: { snapshot }, expl
     const found = isThisNode(snapshot, name)
     return { view: { kind, name, found, says: found ? 'this node' : `another node; this one is ${snapshot.nodeName}` } }
   }
-  let ambiguous: string | undefined
+  let ambiguous: Hint | undefined
   // What a person would ask, the most telling question first.
   for (const ask of [...(pods ?? []).map((pod) => `volume/${pod}/${name}`), ...ASKED_AS[kind].map((as) => as + name)]) {
     try {
@@ -120,7 +120,7 @@ function resolveName({ kind, name, pods }: LineName, { state: { snapshot }, expl
     } catch (error) {
       if (!(error instanceof VolctlError)) throw error
       if (error instanceof Ambiguous)
-        ambiguous = `is ambiguous here: ${volctl('explain', ask)} lists what has this name`
+        ambiguous = advice`is ambiguous here: ${volctl('explain', ask)} lists what has this name`
     }
   }
   return { view: { kind, name, found: ambiguous !== undefined, says: ambiguous ?? notFoundText(snapshot, kind) } }
