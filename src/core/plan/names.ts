@@ -117,13 +117,15 @@ interface Looked {
   /** "on this node" */
   readonly place: string
   readonly hint: Hint
+  /** No name that is like it is offered. */
+  readonly isExact?: true
 }
 
 /** @param known all that could be named, asked for where something was given */
 export function nameFaults(
   given: readonly string[],
   known: () => Iterable<string>,
-  { noun, place, hint }: Looked,
+  { noun, place, hint, isExact }: Looked,
 ): NameFault[] {
   if (given.length === 0) return []
   const names = new Set(known())
@@ -131,7 +133,7 @@ export function nameFaults(
     .filter((each) => !names.has(each))
     .map((each) => ({
       ...said('NothingNamed', { name: each, noun, place }),
-      hint: advice`${didYouMean(each, names)}${hint}`,
+      hint: isExact ? hint : advice`${didYouMean(each, names)}${hint}`,
     }))
 }
 

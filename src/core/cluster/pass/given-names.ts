@@ -88,28 +88,30 @@ function madeRoomFor([wanted, ...others]: readonly Row[]): readonly PodRef[] {
 
 // Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well.
 
-const NOT_GONE =
-  'Check the name. If it is right, nothing of the node is left: leave out --node-gone, or give --ignore-not-found.'
-
 export function reportUnmatchedNames(context: ClusterContext, { scheduled, unmatched, ambiguous }: Scope): void {
   const { state, options, rows } = context
   const nodes = [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ node }) => node)]
+  const place = 'in this cluster'
   const faultsOf = (given: readonly string[] = [], noun: string, hint: Hint, names: () => readonly string[]) =>
-    nameFaults(given, names, { noun, hint, place: 'in this cluster' })
+    nameFaults(given, names, { noun, hint, place })
   const faults = [
     ...faultsOf(options.nodes, 'node', marked('List the nodes: `kubectl get nodes`'), () => nodes),
-    ...faultsOf(
-      options.nodeGone,
-      'node',
-      NOT_GONE,
+    ...nameFaults(
+      options.nodeGone ?? [],
       // Also of those that are gone: pods of theirs may be left, or the lease of their kubelet.
       () => [
         ...nodes,
         ...state.pods.flatMap(({ node }) => node ?? []),
         ...(state.lostNodes ?? []).map(({ name }) => name),
       ],
-      // A name that is only like it is that of a machine which may run.
-    ).map((fault) => ({ ...fault, hint: NOT_GONE })),
+      {
+        noun: 'node',
+        place,
+        hint: 'Check the name. If it is right, nothing of the node is left: leave out --node-gone, or give --ignore-not-found.',
+        // It would be that of a machine which may run.
+        isExact: true,
+      },
+    ),
     ...faultsOf(
       options.namespaces,
       'namespace with a pod or claim',
