@@ -1,6 +1,7 @@
 /** Commands that a person is advised to type, as data; the flags in force are added here and nowhere else (S37). */
 import { Advice, type Hint, PIPE, shellLine, type Word } from '../messages/command.ts'
-import type { NextStep, PlanInputs } from './plan.ts'
+import type { Cause } from './cause.ts'
+import type { NextStep, PlanInputs, PlanSummary } from './plan.ts'
 
 /** What the command lines of this run have to be typed with. */
 export interface CommandContext {
@@ -36,8 +37,13 @@ export function typed({ argv, onNode, flags, ...step }: Step, context: CommandCo
   return { ...step, command: shellLine(words), ...(!isHere && { node }) }
 }
 
-/** The same of advice; what is typed elsewhere stays as it is. */
-export function typedIn(hint: Hint, context: CommandContext): Hint {
+/** The same of what lifts the causes; what is typed elsewhere stays as it is. */
+export function withFlags<T extends Pick<PlanSummary, 'causes'>>(summary: T, context: CommandContext): T {
+  const typedCause = (cause: Cause): Cause => ({ ...cause, remedy: cause.remedy.map((hint) => typedIn(hint, context)) })
+  return { ...summary, causes: summary.causes?.map(typedCause) }
+}
+
+function typedIn(hint: Hint, context: CommandContext): Hint {
   if (typeof hint === 'string') return hint
   const parts = hint.parts.map((part) =>
     typeof part === 'string' || part.elsewhere

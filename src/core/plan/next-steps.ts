@@ -4,7 +4,7 @@ import { count, formatDuration, take } from '../base/text.ts'
 import type { Word } from '../messages/command.ts'
 import { podName } from '../volumes/pods.ts'
 import type { Cause } from './cause.ts'
-import { type CommandContext, type Step, stopPod, typed, typedIn } from './commands.ts'
+import { type CommandContext, type Step, stopPod, typed, withFlags } from './commands.ts'
 import type { Operation, Plan, Refusal, Waiting } from './plan.ts'
 import { isForgotten, liftingFlag, readyText, settledAt } from './plan-summary.ts'
 
@@ -23,11 +23,9 @@ export interface AdviceContext extends CommandContext {
 export function withAdvice<T extends Plan>(plan: T, given: AdviceContext): T {
   const steps = nextSteps(plan, given).filter(({ argv }) => plan.refused !== undefined || !isAskedAgain(argv, given))
   const next = steps.map((step) => typed(step, given, plan.node))
-  const { causes } = plan.summary
   // Of a snapshot they are typed on the node.
-  const here = given.snapshot === undefined &&
-    causes && { causes: causes.map((each) => ({ ...each, remedy: each.remedy.map((hint) => typedIn(hint, given)) })) }
-  return { ...plan, summary: { ...plan.summary, ...here, ...(next.length > 0 && { next }) } }
+  const summary = given.snapshot === undefined ? withFlags(plan.summary, given) : plan.summary
+  return { ...plan, summary: { ...summary, ...(next.length > 0 && { next }) } }
 }
 
 /** What the driver of a thing is, is another question than the thing. */

@@ -4,7 +4,7 @@ import { alike, count } from '../../base/text.ts'
 import { namespacedName } from '../../kube/api/names.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
-import { type CommandContext, type Step, typed } from '../../plan/commands.ts'
+import { type CommandContext, type Step, typed, withFlags } from '../../plan/commands.ts'
 import { apiDoubts } from '../../plan/insecure-api.ts'
 import { refusedStep, SAYS_WHY } from '../../plan/next-steps.ts'
 import { podName } from '../../volumes/pods.ts'
@@ -18,7 +18,10 @@ export function clusterAnswerOf(plan: ClusterPlan, context: CommandContext, isAt
   const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
   // How stands what was named: the name of each volume, and one sentence.
   const { operations, waiting, stands = [] } = plan
-  const { answer, passes } = inBothScopes(plan, { podText: podName, said, context })
+  const { answer, passes } = inBothScopes(
+    { ...plan, summary: withFlags(plan.summary, context) },
+    { podText: podName, said },
+  )
   return {
     ...answer,
     headline: headlineOf(plan),

@@ -8,7 +8,6 @@ import { type Code, saidOfMany } from '../../messages/codes.ts'
 import { advice, type Hint } from '../../messages/command.ts'
 import type { Cause } from '../../plan/cause.ts'
 import type { AnyOperation, AnyPlan, AnyWaiting } from '../../plan/cluster-plan.ts'
-import { type CommandContext, typedIn } from '../../plan/commands.ts'
 import { TAKING_AWAY } from '../../plan/kinds.ts'
 import { type PodText, shownSubject } from '../../plan/names.ts'
 import { usersText } from '../../plan/next-steps.ts'
@@ -22,8 +21,6 @@ interface Ground {
   readonly podText: PodText
   /** A message as its screen has it. */
   said(text: string): string
-  /** Of the commands that lift a cause. */
-  readonly context?: CommandContext
   /** Is it a kubelet that would unmount before it stops a pod? */
   readonly isStopped?: boolean
 }
@@ -96,7 +93,7 @@ function needOf(same: readonly [Cause, ...Cause[]], plan: AnyPlan, ground: Groun
     text: ground.said(many ?? message),
     names: names && areHeld ? `${KEPT}${names}` : names,
     blocks: present(...pods, held.length > 0 && !areHeld && `${KEPT}${few(held)}`),
-    remedy: present(...waysOf(same, ground), code === 'PodGoneButRunning' && ground.isStopped && KUBELET_STOPS_IT),
+    remedy: present(...waysOf(same), code === 'PodGoneButRunning' && ground.isStopped && KUBELET_STOPS_IT),
   }
 }
 
@@ -104,12 +101,12 @@ function needOf(same: readonly [Cause, ...Cause[]], plan: AnyPlan, ground: Groun
 const WAYS_AT_MOST = 3
 
 /** Of several that differ in their commands alone the first. */
-function waysOf(same: readonly Cause[], { context = { applyFlags: [] } }: Ground): Hint[] {
+function waysOf(same: readonly Cause[]): Hint[] {
   const ways = new Map<string, Hint>()
   for (const { remedy } of same) {
     const [says, command] = remedy
     if (says === undefined || ways.has(`${says}`)) continue
-    ways.set(`${says}`, typedIn(command === undefined ? says : advice`${says} ${command}`, context))
+    ways.set(`${says}`, command === undefined ? says : advice`${says} ${command}`)
   }
   return [...ways.values()].slice(0, WAYS_AT_MOST)
 }
