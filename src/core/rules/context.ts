@@ -114,8 +114,7 @@ export function lostAtStart<T extends Partial<Finding<Code>> & { readonly messag
 
 /** For work that volctl cannot do, and a kubelet can. @param why follows the command */
 export function startKubelet({ inputs }: PlanContext, why = 'it mounts the volume'): Advice {
-  const { unit } = { ...inputs.snapshot.kubelet }
-  return advice`Start the kubelet${unit === undefined ? '' : advice` (${startCommand({ unit })})`}: ${why}.`
+  return advice`Start the kubelet${startAside(inputs.snapshot.kubelet)}: ${why}.`
 }
 
 /** Before what would be lost. */
@@ -146,8 +145,13 @@ export function stopCommand({ unit, running }: Partial<KubeletSnapshot> = {}): H
 }
 
 /** "start the kubelet (systemctl start kubelet.service)", inside a sentence. */
-export function howToStart(kubelet: Partial<KubeletSnapshot> | undefined): Hint {
-  return kubelet?.unit === undefined ? startCommand() : advice`start the kubelet (${startCommand(kubelet)})`
+export function howToStart(kubelet: Partial<KubeletSnapshot> | undefined): Advice {
+  return advice`start the kubelet${startAside(kubelet)}`
+}
+
+/** " (systemctl start kubelet.service)" */
+function startAside(kubelet: Partial<KubeletSnapshot> | undefined): Hint {
+  return kubelet?.unit === undefined ? '' : advice` (${startCommand(kubelet)})`
 }
 
 /** "systemctl start kubelet.service", behind a colon. */
