@@ -189,10 +189,10 @@ function nextOfDriver(
   given: AdviceContext,
 ): readonly NextStep[] {
   const isUp = context.kubelet.state === 'running'
-  const looks = steps.map(({ command, why }) => ({ command: `${command}`, why }))
-  if (isUp && chain[0]?.pod !== undefined) return looks
+  const own = steps.map(({ command, why }) => ({ command: `${command}`, why }))
+  if (isUp && chain[0]?.pod !== undefined) return own
   const { next = [] } = withAdvice(plan, given).summary
-  return next.length > 0 || !isUp ? next : looks
+  return next.length > 0 || !isUp ? next : own
 }
 
 /**

@@ -90,7 +90,7 @@ export function podsOn(node: string, ...more: readonly string[]): Advice {
   return kubectl('get', 'pods', '-A', ...more, '--field-selector', `spec.nodeName=${node}`)
 }
 
-/** In quotes only where a shell needs them; what a terminal would not show as it is (base/text.ts), by its bytes. */
+/** In quotes only where a shell needs them; what a terminal would not show as it is (terminal-safe.ts), by its bytes. */
 export function shellWord(word: string): string {
   if (/^(?!~)(?:(?![=:]~)[\w@%+=:,./^~-])+$/.test(word)) return word
   if (!word.includes('\n') && isTerminalSafe(word)) return `'${word.replaceAll("'", "'\\''")}'`

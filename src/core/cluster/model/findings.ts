@@ -2,7 +2,7 @@
 
 import { Grouped } from '../../base/collections.ts'
 import { take, unlessEmpty } from '../../base/text.ts'
-import type { BlockCode, Code, ProblemCode, Reason } from '../../messages/codes.ts'
+import type { Code, ProblemCode, Reason } from '../../messages/codes.ts'
 import { type Finding, type Hint, said } from '../../messages/findings.ts'
 import type {
   ClusterAbout,
@@ -16,7 +16,6 @@ import type { OperationKind, Refusal, Severity } from '../../plan/plan.ts'
 import {
   type Because,
   type Blocked,
-  type Obstacle,
   type PodRef,
   type PodUid,
   podOf,
@@ -95,10 +94,6 @@ export class ClusterFindings extends AnyFindings<ClusterDraft, ClusterWaiting, C
     this.complete = false
     this.problem('warning', finding, about, hint)
   }
-}
-
-export function blockedBy(finding: Finding<BlockCode>, hint?: Hint): Obstacle {
-  return { ...finding, hint }
 }
 
 /** A right that its step needs. */

@@ -18,7 +18,7 @@ import type { Blocked } from '../../volumes/finding.ts'
 import { attachmentName } from '../../volumes/volume-names.ts'
 import { type ClusterContext, notReadyText } from '../model/cluster-context.ts'
 import { ATTACH_LISTS, type ClusterAttachment, type ClusterNode } from '../model/cluster-state.ts'
-import { blockedBy, type ClusterDraft, forbidden, nodesText, podRef } from '../model/findings.ts'
+import { type ClusterDraft, forbidden, nodesText, podRef } from '../model/findings.ts'
 import { isUsing, isWanted, type Row } from '../model/rows.ts'
 import { isExclusive, volumeRef } from '../model/volumes.ts'
 import { detachRow } from './detach-volumes.ts'
@@ -64,9 +64,7 @@ function attachVolume(context: ClusterContext, want: Row, room: ReturnType<typeo
     steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
     after: turn.after,
     blocked:
-      room(node, driver) ??
-      forbidden(context.state, 'create') ??
-      (isBehind ? blockedBy(said('Predecessor.detach')) : undefined),
+      room(node, driver) ?? forbidden(context.state, 'create') ?? (isBehind ? said('Predecessor.detach') : undefined),
     attachment: { name },
     // R745: exactly the object that the controller would create.
     creates: {
@@ -145,7 +143,7 @@ function roomOnNodes({ rows }: ClusterContext) {
       taken.set(key, has + 1)
       return undefined
     }
-    return blockedBy(said('AttachLimit.node', { name, volumes: count(has, 'volume'), driver, limit }))
+    return said('AttachLimit.node', { name, volumes: count(has, 'volume'), driver, limit })
   }
 }
 

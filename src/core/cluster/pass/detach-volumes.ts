@@ -28,7 +28,7 @@ import { attachabilityOf } from '../../volumes/csi.ts'
 import type { Blocked } from '../../volumes/finding.ts'
 import type { ClusterContext } from '../model/cluster-context.ts'
 import { type ClusterAttachment, type ClusterNode, DETACH_LISTS, newestOf, timeOf } from '../model/cluster-state.ts'
-import { attachedRef, blockedBy, type ClusterDraft, forbidden, heldBy, podRef } from '../model/findings.ts'
+import { attachedRef, type ClusterDraft, forbidden, heldBy, podRef } from '../model/findings.ts'
 import { type Attached, hasCaret, isForeign, isWanted, type Row } from '../model/rows.ts'
 
 export function detachVolumes(context: ClusterContext): void {
@@ -107,12 +107,12 @@ function waitFor(finding: Finding<Wait['code']>, rule: string, hint?: Hint, unti
 
 /** @param taint another command that does, for a node that exists */
 function mayWrite(node: string, taint?: Advice): Blocked {
-  return blockedBy(
-    said('MachineMayWrite.node', { node }),
-    advice`Make sure that the machine is off; then${taint === undefined ? ':' : advice` run ${taint} or`} ${planNodeGone(node)}`.alike(
+  return {
+    ...said('MachineMayWrite.node', { node }),
+    hint: advice`Make sure that the machine is off; then${taint === undefined ? ':' : advice` run ${taint} or`} ${planNodeGone(node)}`.alike(
       'make sure that the machine is off',
     ),
-  )
+  }
 }
 
 /** By a pod of the node with a volume that could not be resolved (S4). */
@@ -120,10 +120,11 @@ function mayBeInUse({ rows }: ClusterContext, { object, row }: Attached): Blocke
   const held = rows.mayBeOn(object, row)
   if (held === undefined) return undefined
   const { pod, cause, message } = held
-  return blockedBy(
-    said('MayBeInUse.onNode', { pod: namespacedName(pod), node: object.node, message }),
-    cause === 'Unknown' ? undefined : advice`The volume stays attached until the pod has ended: ${deletePod(pod)}`,
-  )
+  return {
+    ...said('MayBeInUse.onNode', { pod: namespacedName(pod), node: object.node, message }),
+    hint:
+      cause === 'Unknown' ? undefined : advice`The volume stays attached until the pod has ended: ${deletePod(pod)}`,
+  }
 }
 
 /** Why the controller never detaches it: a message begins with that. */
@@ -172,10 +173,10 @@ function obstacleTo(context: ClusterContext, attached: Attached): Blocked | unde
   const held = mayBeInUse(context, attached)
   // Neither pods nor kubelets, the only witnesses of a volume's use, know of the use for which somebody has created it.
   if (held !== undefined || row !== undefined || !isForeign(object)) return held
-  return blockedBy(
-    said('AttachmentUnclear.name', { name }),
-    advice`Look at the attachment: ${describeAttachment(name)}`,
-  )
+  return {
+    ...said('AttachmentUnclear.name', { name }),
+    hint: advice`Look at the attachment: ${describeAttachment(name)}`,
+  }
 }
 
 /**
@@ -206,12 +207,12 @@ function machineObstacle(context: ClusterContext, node: string): Blocked | undef
   const lease = context.state.lostNodes?.find(({ name }) => name === node)
   if (!context.isHeard({ name: node, ready: 'Unknown', ...lease }))
     return context.isGivenAsGone(node) ? undefined : mayWrite(node)
-  return blockedBy(
-    said('MachineMayWrite.heard', { node }),
-    advice`Turn the machine off; once its kubelet has been silent for a minute: ${planNodeGone(node)}`.alike(
+  return {
+    ...said('MachineMayWrite.heard', { node }),
+    hint: advice`Turn the machine off; once its kubelet has been silent for a minute: ${planNodeGone(node)}`.alike(
       'turn the machine off',
     ),
-  )
+  }
 }
 
 /**
@@ -250,16 +251,16 @@ function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode
         : decided(said('OutOfService.unused', { node: name }), {})
     case 'TaintedButReady':
       return decided(said('NotWanted.onNode', { node: name }), {
-        blocked: blockedBy(
-          said('TaintedButReady.node', {
+        blocked: {
+          ...said('TaintedButReady.node', {
             name,
             says:
               readiness.ready === 'True'
                 ? 'reports that the node is ready'
                 : 'is still heard, and reports the volume in use',
           }),
-          advice`If the machine runs: ${untaintOutOfService(name)}; if it is off, once its kubelet has been silent for a minute: ${planNodeGone(name)}`.alike(),
-        ),
+          hint: advice`If the machine runs: ${untaintOutOfService(name)}; if it is off, once its kubelet has been silent for a minute: ${planNodeGone(name)}`.alike(),
+        },
         controllerWould: 'detach the volume, in use or not, because of the taint',
       })
     case 'InUse': {
@@ -306,10 +307,10 @@ function useNotReported({ objects }: ClusterContext, object: ClusterAttachment):
     attachability === 'notAttachable'
       ? `driver ${driver} needs no attachment: no`
       : `the CSIDriver of driver ${driver} was not read: perhaps no`
-  return blockedBy(
-    said('UseNotReported', { why }),
-    advice`See on node ${node} that the volume is not mounted there: ${volctlThere('status')}; then: ${kubectl('delete', 'volumeattachment', name)}`,
-  )
+  return {
+    ...said('UseNotReported', { why }),
+    hint: advice`See on node ${node} that the volume is not mounted there: ${volctlThere('status')}; then: ${kubectl('delete', 'volumeattachment', name)}`,
+  }
 }
 
 // The row of the controller's table by which a volume that no pod wants is detached from a node that exists, or is not (R731).

@@ -2,14 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { load } from 'js-yaml'
 import type { ErrorCode } from '../../messages/codes.ts'
 import { unreadText } from '../../messages/disk-trouble.ts'
-import {
-  type Finding,
-  type Hint,
-  isMissing,
-  said,
-  VolctlError,
-  type VolctlErrorOptions,
-} from '../../messages/findings.ts'
+import { type Finding, isMissing, said, VolctlError, type VolctlErrorOptions } from '../../messages/findings.ts'
 import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
 
 /**
@@ -51,11 +44,6 @@ export interface RawKubeConfig {
   readonly 'current-context'?: string
 }
 
-/** The error for what is not a usable kubeconfig. */
-export function invalid(finding: Finding<'KubeconfigInvalid'>, hint?: Hint): VolctlError {
-  return new VolctlError(finding, { hint })
-}
-
 /**
  * Reads one kubeconfig; not by @kubernetes/client-node, whose parser opens the token file that a kubeconfig names before anyone could
  * judge it, and drops tokenFile, as-groups, as-uid, as-user-extra and disable-compression. The content decides whether a file is a kubeconfig: OpenShift's /etc/kubernetes/kubelet.conf is the
@@ -64,12 +52,12 @@ export function invalid(finding: Finding<'KubeconfigInvalid'>, hint?: Hint): Vol
 export function readKubeConfigFile(path: string): RawKubeConfig {
   const document = parse(path, readText(path))
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw invalid(said('KubeconfigInvalid.noMapping', { path }))
+    throw new VolctlError(said('KubeconfigInvalid.noMapping', { path }))
   }
   const fields = document as Fields
   // kubectl accepts a file without kind; another kind is another thing.
   if (fields.kind !== undefined && fields.kind !== 'Config') {
-    throw invalid(said('KubeconfigInvalid.otherKind', { path, kind: String(fields.kind) }))
+    throw new VolctlError(said('KubeconfigInvalid.otherKind', { path, kind: String(fields.kind) }))
   }
   const directory = dirname(path)
   return {
@@ -89,11 +77,11 @@ function readText(path: string): string {
       const unsafe = said('KubeconfigUnsafe.why', { file: `The kubeconfig ${path}`, message: cause.message })
       throw new NotUsed('unsafe', unsafe, { cause, hint: TRUST_HINT })
     }
-    if (cause instanceof NotAFile) throw invalid(said('KubeconfigInvalid.notFile', { why: cause.message }))
+    if (cause instanceof NotAFile) throw new VolctlError(said('KubeconfigInvalid.notFile', { why: cause.message }))
     if (isMissing(cause))
       throw new NotUsed('absent', said('NoKubeconfig.missing', { path }), { hint: 'Check the path.' })
     const unread = said('KubeconfigInvalid.unread', { path, why: unreadText(cause) })
-    throw invalid(unread, 'Run volctl as root, or check the file.')
+    throw new VolctlError(unread, { hint: 'Run volctl as root, or check the file.' })
   }
 }
 
@@ -116,7 +104,7 @@ function entries(path: string, fields: Fields, key: string): Named[] {
 }
 
 function damaged(path: string, why: string): VolctlError {
-  return invalid(said('KubeconfigInvalid.damaged', { path, why }))
+  return new VolctlError(said('KubeconfigInvalid.damaged', { path, why }))
 }
 
 /** Absolute paths in a kubeconfig from another process's file system (/proc/N/root) are paths of that file system, too. */

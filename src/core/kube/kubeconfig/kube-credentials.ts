@@ -11,7 +11,7 @@ import {
   type KubeCredentials,
 } from '../transport/connection.ts'
 import { runExecPlugin } from './exec-credential.ts'
-import { type Fields, invalid, NotUsed, type RawKubeConfig, readKubeConfigFile, textIn } from './kube-config-file.ts'
+import { type Fields, NotUsed, type RawKubeConfig, readKubeConfigFile, textIn } from './kube-config-file.ts'
 import { impersonation, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
 
 export interface CredentialOptions {
@@ -140,7 +140,7 @@ function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
 
 /** One line without a secret. */
 function unusable({ contextName, source }: SelectedConfig, hint: Hint): VolctlError {
-  return invalid(said('KubeconfigInvalid.credential', { source, contextName }), hint)
+  return new VolctlError(said('KubeconfigInvalid.credential', { source, contextName }), { hint })
 }
 
 /**

@@ -1,7 +1,7 @@
-import { said } from '../../messages/findings.ts'
+import { said, VolctlError } from '../../messages/findings.ts'
 import type { Insecure } from '../api/resources.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
-import { type Fields, invalid, NotUsed, type RawKubeConfig, textIn } from './kube-config-file.ts'
+import { type Fields, NotUsed, type RawKubeConfig, textIn } from './kube-config-file.ts'
 
 /** The cluster, user and context that will be used, in client-go's meaning. */
 export interface SelectedConfig {
@@ -28,7 +28,7 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const known = names.length === 0 ? 'The file has no contexts.' : `Its contexts: ${names.join(', ')}.`
   const contextName = wanted ?? config['current-context']
   if (contextName === undefined) {
-    throw invalid(said('KubeconfigInvalid.noCurrent', { source, known }))
+    throw new VolctlError(said('KubeconfigInvalid.noCurrent', { source, known }))
   }
   const entry = config.contexts.find((context) => context.name === contextName)
   if (!entry) {
@@ -39,12 +39,12 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const cluster = named(config, 'clusters', context.cluster, 'cluster') ?? {}
   const namedUser = named(config, 'users', context.user, 'user')
   const server = textIn(cluster, 'server')
-  if (server === undefined) throw invalid(said('KubeconfigInvalid.noServer', { where }))
+  if (server === undefined) throw new VolctlError(said('KubeconfigInvalid.noServer', { where }))
   if (!isHttp(server)) {
-    throw invalid(said('KubeconfigInvalid.noUrl', { contextName, source }))
+    throw new VolctlError(said('KubeconfigInvalid.noUrl', { contextName, source }))
   }
   if (namedUser === undefined && context.user !== undefined && context.user !== '')
-    throw invalid(said('KubeconfigInvalid.noUser', { where }))
+    throw new VolctlError(said('KubeconfigInvalid.noUser', { where }))
   // A context without a user is anonymous.
   const user = namedUser ?? {}
   refuseProvider(user, where)
